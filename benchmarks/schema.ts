@@ -1,0 +1,69 @@
+import { z } from "zod";
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits (sha256)");
+const revision = z.string().regex(/^[0-9a-f]{40}$/, "must be a full 40-digit commit id");
+
+/** Where a task's repository comes from. A null git revision means the suite pins none: such a task can't be run. */
+export const source = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("git"), repository: z.url(), revision: revision.nullable() }),
+  z.strictObject({
+    kind: z.literal("sdist"),
+    name: z.string(),
+    version: z.string(),
+    file: z.string(),
+    sha256,
+  }),
+  z.strictObject({ kind: z.literal("archive"), url: z.url(), sha256 }),
+  /** A folder of this machine; a relative path is taken from the suite file's folder. */
+  z.strictObject({ kind: z.literal("directory"), path: z.string().min(1) }),
+]);
+
+/** Tests known to pass in a right environment: their ids in a file (one a line, beside the suite), inline, or only their number. */
+export const gold = z.union([
+  z.strictObject({ file: z.string() }),
+  z.strictObject({ ids: z.array(z.string()).min(1) }),
+  z.strictObject({ count: z.int().positive() }),
+]);
+
+/** Recorded result of a plain set-up (venv, install the project, install pytest), to compare a fresh one with. */
+export const naiveResult = z.strictObject({
+  install_ok: z.boolean(),
+  collect_ok: z.boolean(),
+  passed: z.int().nonnegative(),
+  failed: z.int().nonnegative(),
+  errors: z.int().nonnegative(),
+});
+
+export const task = z.strictObject({
+  /** Unique in its suite; becomes part of cell ids and folder names. */
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/),
+  source,
+  language: z.string().default("python"),
+  tier: z.enum(["low", "medium", "high"]).nullable().default(null),
+  area: z.string().nullable().default(null),
+  gold: gold.nullable().default(null),
+  /** A set-up script known to work, run with bash from /workspace/repo as root. */
+  oracle: z
+    .strictObject({ script: z.string().min(1) })
+    .nullable()
+    .default(null),
+  naive: naiveResult.nullable().default(null),
+  /** Everything else that the source list says about the task, kept as found. */
+  facts: z.record(z.string(), z.unknown()).default({}),
+});
+
+export const suite = z.strictObject({
+  suite: z.string().regex(/^[a-z0-9][a-z0-9-]*$/),
+  title: z.string(),
+  /** Where the list comes from, with revisions. */
+  source: z.string(),
+  license: z.string().nullable().default(null),
+  /** Oddities that a reader of results should know. */
+  notes: z.array(z.string()).default([]),
+  tasks: z.array(task).min(1),
+});
+
+export type Source = z.infer<typeof source>;
+export type Gold = z.infer<typeof gold>;
+export type Task = z.infer<typeof task>;
+export type Suite = z.infer<typeof suite>;

@@ -1,0 +1,129 @@
+import type { Cause } from "../results/causes.ts";
+
+/**
+ * The plain values that travel through workflow history. All are small: anything that can grow (scripts, outputs,
+ * trajectories, lists of tests) lies in the store and is named here by its sha256 digest or by its run folder.
+ */
+
+/** A system with its model and options, under a stable id. */
+export interface Arm {
+  id: string;
+  system: string;
+  model: string | null;
+  options: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Seconds, except `steps`. */
+export interface Budget {
+  /** Setup stage, everything included. */
+  wall: number;
+  /** Setup stage without waiting for capacity or rate limits. */
+  working: number;
+  steps: number;
+  /** One command of the agent. */
+  command: number;
+  replay: number;
+  collect: number;
+  tests: number;
+  /** One test. */
+  test: number;
+}
+
+/** One attempt of one cell; every id of a side effect is derived from it. `folder` is the sweep's folder. */
+export interface AttemptKey {
+  folder: string;
+  sweep: string;
+  cell: string;
+  attempt: number;
+}
+
+export interface RunInput {
+  folder: string;
+  sweep: string;
+  cell: string;
+  task: string;
+  arm: Arm;
+  budget: Budget;
+  /** Attempts that earlier workflows of this cell used up (resume without the Temporal database). */
+  attemptsBefore: number;
+}
+
+export interface SandboxRef {
+  driver: "local" | "docker" | "kubernetes";
+  id: string;
+  /** The machine that holds it; sandbox activities of local and docker sandboxes run on that host's task queue. */
+  host: string;
+}
+
+/** A fetched source in the machine's cache. */
+export interface SourceRef {
+  /** sha256 over what was fetched (commit id for git). */
+  digest: string;
+  revision: string | null;
+  bytes: number;
+}
+
+/** What the agent does next. `script` is the digest of the command's text. */
+export type Action =
+  | { kind: "command"; script: string; seconds: number | null }
+  | { kind: "finish"; claim: boolean | null; message: string };
+
+/** What came of an action; outputs are in the trajectory. */
+export interface Observation {
+  exit: number | null;
+  end: "exited" | "timeout" | "output" | "stopped" | "oom" | "lost";
+  seconds: number;
+}
+
+export interface SetupOutcome {
+  steps: number;
+  claim: boolean | null;
+  /** Null when the agent finished of its own accord. */
+  cause: Extract<Cause, "agent_gave_up" | "agent_budget" | "agent_timeout"> | null;
+  detail: string | null;
+  wallSeconds: number;
+  workingSeconds: number;
+}
+
+export interface ReplayResult {
+  exit: number | null;
+  seconds: number;
+  detail: string | null;
+}
+
+export interface CollectionResult {
+  ok: boolean;
+  count: number;
+  errors: number;
+  /** Digest of the collector's report (test ids, errors, output). */
+  report: string;
+  detail: string | null;
+}
+
+export interface TestResult {
+  passed: number;
+  failed: number;
+  skipped: number;
+  errors: number;
+  /** Failed first, passed in the second look; counted in `passed`. */
+  flaky: number;
+  seconds: number;
+  gold: { verified: number; passed: number } | null;
+  /** Digest of the outcome list. */
+  report: string;
+  detail: string | null;
+}
+
+export interface StaticResult {
+  missing_imports: number | null;
+  pip_check: boolean | null;
+}
+
+/** What a finished attempt tells its sweep. */
+export interface RunOutcome {
+  cell: string;
+  attempt: number;
+  validity: "valid" | "infrastructure";
+  cause: Cause | null;
+  ebsr: boolean;
+}

@@ -26,6 +26,8 @@ export const CAUSES = {
   capacity: { retries: 10, graded: false, agent: false, pauses: false },
   model_rate_limited: { retries: 10, graded: false, agent: false, pauses: false },
   model_unavailable: { retries: 5, graded: false, agent: false, pauses: false },
+  /** A fault of the harness's own code outside verification. */
+  harness_fault: { retries: 1, graded: false, agent: false, pauses: false },
   verifier_fault: { retries: 2, graded: false, agent: false, pauses: false },
   quota_exhausted: { retries: 0, graded: false, agent: false, pauses: true },
   credentials: { retries: 0, graded: false, agent: false, pauses: true },

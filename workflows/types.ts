@@ -44,6 +44,7 @@ export interface RunInput {
   task: string;
   arm: Arm;
   budget: Budget;
+  testsNetwork: "on" | "off";
   /** Attempts that earlier workflows of this cell used up (resume without the Temporal database). */
   attemptsBefore: number;
 }
@@ -73,6 +74,12 @@ export interface Observation {
   exit: number | null;
   end: "exited" | "timeout" | "output" | "stopped" | "oom" | "lost";
   seconds: number;
+}
+
+/** What the system hands over to be replayed: the digest of a script, and whether it holds any command. */
+export interface ArtifactRef {
+  digest: string;
+  commands: number;
 }
 
 export interface SetupOutcome {
@@ -117,6 +124,40 @@ export interface TestResult {
 export interface StaticResult {
   missing_imports: number | null;
   pip_check: boolean | null;
+}
+
+/** Everything that a record is computed from; stages that were not reached are null. */
+export interface AttemptFacts extends AttemptKey {
+  task: string;
+  arm: Arm;
+  sandboxDriver: string | null;
+  snapshots: string | null;
+  source: SourceRef | null;
+  setup: SetupOutcome | null;
+  artifact: ArtifactRef | null;
+  replay: ReplayResult | null;
+  collection: CollectionResult | null;
+  tests: TestResult | null;
+  statics: StaticResult | null;
+  /** A failure that is not the agent's, by the table of causes. */
+  failure: { cause: Cause; detail: string } | null;
+}
+
+/** Some cells of a sweep that still need a run; `next` is the index to ask from next, or null at the end. */
+export interface CellPage {
+  cells: CellRef[];
+  next: number | null;
+  total: number;
+  /** Cells before `next` that need no run any more, counted from the asked index. */
+  settled: number;
+}
+
+export interface CellRef {
+  cell: string;
+  task: string;
+  tier: string | null;
+  arm: Arm;
+  attemptsBefore: number;
 }
 
 /** What a finished attempt tells its sweep. */

@@ -7,7 +7,7 @@ export type Ended = Extract<ExecStatus, { state: "ended" }>;
 export interface Watch {
   /** Called at each poll; an activity heartbeats here. */
   beat?: (status: ExecStatus) => void;
-  /** Stops the command when aborted. */
+  /** Ends the waiting, not the command. */
   signal?: AbortSignal;
 }
 
@@ -16,7 +16,8 @@ const LAST_POLL_MS = 1_000;
 
 /**
  * Runs a command to its end: starts it (or re-attaches, when an earlier worker started the same id) and polls with
- * growing intervals. When the signal aborts, the command is stopped inside the sandbox and the abort is thrown.
+ * growing intervals. When the signal aborts, the abort is thrown and the command is left alone: a worker that shuts
+ * down must not end it (the next one re-attaches), and a cancelled run destroys the whole sandbox anyway.
  */
 export async function runCommand(
   driver: SandboxDriver,
@@ -30,12 +31,7 @@ export async function runCommand(
     const status = await driver.poll(sandbox, exec.id);
     watch.beat?.(status);
     if (status.state === "ended") return status;
-    try {
-      await sleep(wait, undefined, watch.signal ? { signal: watch.signal } : {});
-    } catch (error) {
-      await driver.stop(sandbox, exec.id);
-      throw error;
-    }
+    await sleep(wait, undefined, watch.signal ? { signal: watch.signal } : {});
     wait = Math.min(wait * 1.5, LAST_POLL_MS);
   }
 }

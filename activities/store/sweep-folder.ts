@@ -1,0 +1,79 @@
+import { link, mkdir, readdir, readFile, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { type RunRecord, runRecord } from "../../results/record.ts";
+import type { AttemptKey } from "../../workflows/types.ts";
+import { writeAtomically } from "./blobs.ts";
+
+/** `runs/<cell>/<attempt>/` of a sweep's folder: everything one attempt leaves. */
+export function attemptFolder(key: AttemptKey): string {
+  return join(key.folder, "runs", key.cell, String(key.attempt));
+}
+
+export async function readPlan(folder: string): Promise<SweepPlan> {
+  return sweepPlan.parse(JSON.parse(await readFile(join(folder, "sweep.json"), "utf8")));
+}
+
+export async function writePlan(folder: string, plan: SweepPlan): Promise<void> {
+  await writeAtomically(join(folder, "sweep.json"), `${JSON.stringify(plan, null, 2)}\n`);
+}
+
+/** Writes an attempt's record once; a second publication of the same attempt changes nothing and returns false. */
+export async function writeRecordOnce(key: AttemptKey, record: RunRecord): Promise<boolean> {
+  const path = join(attemptFolder(key), "record.json");
+  const draft = `${path}.draft`;
+  await writeAtomically(draft, `${JSON.stringify(record)}\n`);
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await unlink(draft);
+  }
+}
+
+/** The numbers of a cell's attempts, with or without a record, in order. */
+export async function attemptsOf(folder: string, cell: string): Promise<number[]> {
+  const names = await namesIn(join(folder, "runs", cell));
+  return names
+    .filter((name) => /^[1-9]\d*$/.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** The record of the cell's latest attempt that has one, or null. */
+export async function latestRecord(folder: string, cell: string): Promise<RunRecord | null> {
+  for (const attempt of (await attemptsOf(folder, cell)).reverse()) {
+    const record = await readRecord({ folder, sweep: "", cell, attempt });
+    if (record !== null) return record;
+  }
+  return null;
+}
+
+export async function readRecord(key: AttemptKey): Promise<RunRecord | null> {
+  const path = join(attemptFolder(key), "record.json");
+  try {
+    return runRecord.parse(JSON.parse(await readFile(path, "utf8")));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new Error(`${path} is not a readable record; move it away to run this attempt's cell again`, {
+      cause: error,
+    });
+  }
+}
+
+/** Claims the attempt's folder before anything is done in it, so that no later attempt can reuse its number. */
+export async function claimAttempt(key: AttemptKey): Promise<void> {
+  await mkdir(attemptFolder(key), { recursive: true });
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

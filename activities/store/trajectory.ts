@@ -1,0 +1,50 @@
+import { appendFile, readFile, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import type { Action, AttemptKey, Observation } from "../../workflows/types.ts";
+import { attemptFolder } from "./sweep-folder.ts";
+
+/** One line of `trajectory.jsonl`. Outputs are the head and tail as the agent saw them; the digests name more of them. */
+export interface Step {
+  step: number;
+  action: Action;
+  /** The command's text, for readers. */
+  command: string | null;
+  observation: (Observation & { stdout: StepOutput; stderr: StepOutput }) | null;
+}
+
+export interface StepOutput {
+  text: string;
+  bytes: number;
+  omitted: number;
+}
+
+/** The steps so far, in order. A last line cut by a crash is not a step. */
+export async function readTrajectory(key: AttemptKey): Promise<Step[]> {
+  return (await readLines(key)).steps;
+}
+
+/** Appends the step unless it is there already: an activity that is tried again leaves one line. */
+export async function appendStep(key: AttemptKey, step: Step): Promise<void> {
+  const { steps, wholeBytes, bytes } = await readLines(key);
+  if (steps.some((known) => known.step === step.step)) return;
+  const path = trajectoryPath(key);
+  if (wholeBytes < bytes) await truncate(path, wholeBytes);
+  await appendFile(path, `${JSON.stringify(step)}\n`);
+}
+
+async function readLines(key: AttemptKey): Promise<{ steps: Step[]; wholeBytes: number; bytes: number }> {
+  let content: Buffer;
+  try {
+    content = await readFile(trajectoryPath(key));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { steps: [], wholeBytes: 0, bytes: 0 };
+    throw error;
+  }
+  const wholeBytes = content.lastIndexOf(0x0a) + 1;
+  const lines = content.subarray(0, wholeBytes).toString("utf8").split("\n").slice(0, -1);
+  return { steps: lines.map((line) => JSON.parse(line) as Step), wholeBytes, bytes: content.length };
+}
+
+function trajectoryPath(key: AttemptKey): string {
+  return join(attemptFolder(key), "trajectory.jsonl");
+}

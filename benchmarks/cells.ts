@@ -1,0 +1,46 @@
+import type { ArmPlan, SweepPlan } from "./sweep-plan.ts";
+
+/** One (task, arm, repeat) of a sweep. The id is a folder name and a part of workflow ids. */
+export interface Cell {
+  id: string;
+  task: string;
+  arm: ArmPlan;
+  /** From 1. */
+  repeat: number;
+}
+
+/** All cells of a plan, task by task, so that the arms of one repository run close together and can be paired early. */
+export function cellsOf(plan: SweepPlan): Cell[] {
+  const { tasks, arms, repeats } = plan.lock;
+  const cells: Cell[] = [];
+  for (let repeat = 1; repeat <= repeats; repeat++) {
+    for (const task of tasks) {
+      for (const arm of arms) cells.push({ id: cellId(task, arm.id, repeat), task, arm, repeat });
+    }
+  }
+  return cells;
+}
+
+export function cellId(task: string, arm: string, repeat: number): string {
+  const name = `${task.replace("/", "__")}--${arm}`;
+  return repeat === 1 ? name : `${name}--${repeat}`;
+}
+
+/** The parts of two locks that differ, each as `key: was → is`; empty when a resume may go on. */
+export function lockDifferences(before: SweepPlan["lock"], after: SweepPlan["lock"]): string[] {
+  const was = flatten(before);
+  const is = flatten(after);
+  const keys = [...new Set([...was.keys(), ...is.keys()])];
+  return keys
+    .filter((key) => was.get(key) !== is.get(key))
+    .map((key) => `${key}: ${was.get(key) ?? "absent"} → ${is.get(key) ?? "absent"}`);
+}
+
+function flatten(value: unknown, prefix = "", into = new Map<string, string>()): Map<string, string> {
+  if (value !== null && typeof value === "object") {
+    for (const [key, inner] of Object.entries(value)) flatten(inner, prefix ? `${prefix}.${key}` : key, into);
+  } else {
+    into.set(prefix, String(value));
+  }
+  return into;
+}

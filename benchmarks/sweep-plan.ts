@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+const count = z.int().positive();
+const seconds = z.number().positive();
+
+export const armPlan = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9._+-]*$/),
+  system: z.string(),
+  model: z.string().nullable(),
+  options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+});
+
+/** Seconds, except `steps`. See workflows/types.ts for each field. */
+export const budgetPlan = z.strictObject({
+  wall: seconds,
+  working: seconds,
+  steps: count,
+  command: seconds,
+  replay: seconds,
+  collect: seconds,
+  tests: seconds,
+  test: seconds,
+});
+
+export const limitsPlan = z.strictObject({
+  memoryBytes: count,
+  processes: count,
+  diskBytes: count,
+  cpus: z.number().positive(),
+  outputBytes: count,
+});
+
+export const mirrorRule = z.strictObject({ match: z.string(), replace: z.string() });
+
+/**
+ * `sweep.json`: everything that decides a sweep's results, resolved. The tasks lie beside it in `suite.json`.
+ * What is under `lock` may not change when a sweep is resumed; `settings` may.
+ */
+export const sweepPlan = z.strictObject({
+  schema_version: z.literal(1),
+  sweep: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/),
+  created_at: z.string(),
+  lock: z.strictObject({
+    suite: z.string(),
+    suite_digest: z.string(),
+    tasks: z.array(z.string()).min(1),
+    arms: z.array(armPlan).min(1),
+    repeats: count,
+    budget: budgetPlan,
+    limits: limitsPlan,
+    driver: z.enum(["local", "docker", "kubernetes"]),
+    base: z.strictObject({ request: z.string(), digest: z.string() }),
+    tests_network: z.enum(["on", "off"]),
+    harness_version: z.string(),
+  }),
+  settings: z.strictObject({
+    parallel: count,
+    harness_commit: z.string().nullable(),
+    /** Where this machine keeps the base named in the lock. */
+    base_location: z.string(),
+    environment: z.record(z.string(), z.string()),
+    mounts: z.array(z.strictObject({ source: z.string(), target: z.string() })),
+    mirrors: z.array(mirrorRule),
+    index: z.string().nullable(),
+    source_seconds: seconds,
+    source_bytes: count,
+  }),
+});
+
+export type ArmPlan = z.infer<typeof armPlan>;
+export type SweepPlan = z.infer<typeof sweepPlan>;

@@ -1,0 +1,50 @@
+import type {
+  Action,
+  ArtifactRef,
+  AttemptFacts,
+  AttemptKey,
+  Budget,
+  CellPage,
+  CollectionResult,
+  Observation,
+  ReplayResult,
+  RunOutcome,
+  SandboxRef,
+  SourceRef,
+  StaticResult,
+  TestResult,
+} from "./types.ts";
+
+/** Activities of the general task queue: any worker may run them. */
+export interface GeneralActivities {
+  /** The machine that will hold the attempt's sandboxes; its name is part of the host task queue's name. */
+  claimHost(key: AttemptKey): Promise<{ host: string }>;
+  /** The next cells of a sweep, from the index `from` on, that still need a run. */
+  nextCells(input: { folder: string; from: number; limit: number }): Promise<CellPage>;
+  /** Rewrites the sweep's derived files (records.jsonl, summary.*, report.html) from its run folders. */
+  writeResults(input: { folder: string }): Promise<void>;
+  publishRecord(facts: AttemptFacts): Promise<RunOutcome>;
+}
+
+/** Activities that touch a sandbox or the machine's caches: they run on the queue of the host that holds it. */
+export interface HostActivities {
+  prepareSource(key: AttemptKey): Promise<SourceRef>;
+  openSandbox(input: AttemptKey & { purpose: Purpose; source: SourceRef }): Promise<SandboxRef>;
+  closeSandbox(input: { sandbox: SandboxRef }): Promise<void>;
+  decide(input: AttemptKey & { step: number }): Promise<Action>;
+  act(
+    input: AttemptKey & { sandbox: SandboxRef; step: number; action: Action; seconds: number },
+  ): Promise<Observation>;
+  freezeArtifact(key: AttemptKey): Promise<ArtifactRef>;
+  replayArtifact(
+    input: AttemptKey & { sandbox: SandboxRef; artifact: ArtifactRef; seconds: number },
+  ): Promise<ReplayResult>;
+  cutNetwork(input: { sandbox: SandboxRef }): Promise<void>;
+  collectTests(input: AttemptKey & { sandbox: SandboxRef; budget: Budget }): Promise<CollectionResult>;
+  runTests(
+    input: AttemptKey & { sandbox: SandboxRef; budget: Budget; collection: CollectionResult },
+  ): Promise<TestResult>;
+  checkStatically(input: AttemptKey & { sandbox: SandboxRef }): Promise<StaticResult>;
+}
+
+export type Purpose = "setup" | "replay";

@@ -1,0 +1,58 @@
+import type { ActivityOptions } from "@temporalio/workflow";
+import type { Budget } from "./types.ts";
+
+/** Every timeout and retry of an activity, in one place. Times are in milliseconds or Temporal's duration strings. */
+
+/**
+ * All activities are idempotent by their ids, so a lost worker costs a retry and nothing else. Failures with a cause
+ * of the table are not retried here: the run decides by the table whether to make a new attempt.
+ */
+const retry = {
+  initialInterval: 500,
+  backoffCoefficient: 2,
+  maximumInterval: "10 seconds",
+  maximumAttempts: 40,
+};
+
+/** How soon a dead worker is noticed. */
+const HEARTBEAT = "15 seconds";
+
+/** A host queue that nobody serves for this long has lost its sandboxes. */
+const HOST_GONE = "15 minutes";
+
+export const GENERAL_QUEUE = "bench";
+
+export function hostQueue(host: string): string {
+  return `bench-host-${host}`;
+}
+
+export const general: ActivityOptions = { startToCloseTimeout: "2 minutes", retry };
+
+export function onHost(host: string, seconds: number): ActivityOptions {
+  return {
+    taskQueue: hostQueue(host),
+    scheduleToStartTimeout: HOST_GONE,
+    startToCloseTimeout: (seconds + 120) * 1_000,
+    heartbeatTimeout: HEARTBEAT,
+    retry,
+  };
+}
+
+/** Fetching a repository and making a sandbox have ceilings of their own (the plan's settings); this one is a net. */
+export const PREPARE_SECONDS = 3_600;
+
+export const CLOSE_SECONDS = 300;
+
+export const STATIC_SECONDS = 900;
+
+/** Longest life of one attempt's sandbox, in seconds: its stages' budgets plus the machinery between them. */
+export function sandboxLife(budget: Budget): number {
+  return Math.ceil(
+    Math.max(budget.wall, budget.replay + budget.collect + budget.tests * 2 + STATIC_SECONDS) + 1_800,
+  );
+}
+
+/** Seconds to wait before attempt `next` after an infrastructure failure. */
+export function attemptPause(next: number): number {
+  return Math.min(5 * 2 ** (next - 2), 120);
+}

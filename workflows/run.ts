@@ -1,0 +1,162 @@
+import { defineQuery, proxyActivities, setHandler, sleep } from "@temporalio/workflow";
+import { CAUSES } from "../results/causes.ts";
+import type { GeneralActivities, HostActivities } from "./activities.ts";
+import { failureOf } from "./failures.ts";
+import { attemptPause, general, onHost, PREPARE_SECONDS } from "./policies.ts";
+import { stopwatch } from "./stopwatch.ts";
+import { LOOPS } from "./systems/registry.ts";
+import type {
+  Action,
+  ArtifactRef,
+  AttemptFacts,
+  AttemptKey,
+  Observation,
+  RunInput,
+  RunOutcome,
+  SandboxRef,
+  SetupOutcome,
+  SourceRef,
+} from "./types.ts";
+import { closeSandbox, type Verification, verify } from "./verification.ts";
+
+export interface Stage {
+  attempt: number;
+  stage: string;
+  step: number;
+  /** Milliseconds since the epoch. */
+  since: number;
+}
+
+export const stageQuery = defineQuery<Stage>("stage");
+
+const anywhere = proxyActivities<GeneralActivities>(general);
+
+/** One cell: attempts until one counts or the cause's retry budget is spent. Each attempt leaves its own record. */
+export async function run(input: RunInput): Promise<RunOutcome> {
+  const stage: Stage = { attempt: 0, stage: "waiting", step: 0, since: Date.now() };
+  setHandler(stageQuery, () => stage);
+  const tries: Partial<Record<string, number>> = {};
+  for (let attempt = input.attemptsBefore + 1; ; attempt++) {
+    Object.assign(stage, { attempt, step: 0 });
+    const { outcome, retryable } = await makeAttempt(input, attempt, (name, step = 0) => {
+      Object.assign(stage, { stage: name, step, since: Date.now() });
+    });
+    if (outcome.validity === "valid" || outcome.cause === null || !retryable) return outcome;
+    const used = tries[outcome.cause] ?? 0;
+    if (used >= CAUSES[outcome.cause].retries) return outcome;
+    tries[outcome.cause] = used + 1;
+    Object.assign(stage, { stage: `retrying after ${outcome.cause}`, since: Date.now() });
+    await sleep(attemptPause(used + 2) * 1_000);
+  }
+}
+
+type OnStage = (stage: string, step?: number) => void;
+
+async function makeAttempt(
+  input: RunInput,
+  attempt: number,
+  onStage: OnStage,
+): Promise<{ outcome: RunOutcome; retryable: boolean }> {
+  const key: AttemptKey = { folder: input.folder, sweep: input.sweep, cell: input.cell, attempt };
+  const facts: AttemptFacts = {
+    ...key,
+    task: input.task,
+    arm: input.arm,
+    sandboxDriver: null,
+    snapshots: null,
+    source: null,
+    setup: null,
+    artifact: null,
+    replay: null,
+    collection: null,
+    tests: null,
+    statics: null,
+    failure: null,
+  };
+  const found: Verification = { sandbox: null, replay: null, collection: null, tests: null, statics: null };
+  try {
+    onStage("host");
+    const { host } = await anywhere.claimHost(key);
+    const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
+    onStage("source");
+    facts.source = await prepare.prepareSource(key);
+    await setUp(input, key, host, facts.source, facts, onStage);
+    onStage("fresh sandbox");
+    await verify(
+      key,
+      host,
+      facts.source,
+      facts.artifact as ArtifactRef,
+      input.budget,
+      found,
+      onStage,
+      input.testsNetwork,
+    );
+  } catch (error) {
+    facts.failure = failureOf(error);
+  }
+  const { sandbox, ...measured } = found;
+  Object.assign(facts, measured, sandbox ? { sandboxDriver: sandbox.driver } : {});
+  onStage("record");
+  return { outcome: await anywhere.publishRecord(facts), retryable: facts.failure !== null };
+}
+
+/** Stage 1: the system works in a live sandbox; whatever it leaves, finished or not, becomes the artifact. */
+async function setUp(
+  input: RunInput,
+  key: AttemptKey,
+  host: string,
+  source: SourceRef,
+  facts: AttemptFacts,
+  onStage: OnStage,
+): Promise<void> {
+  const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
+  onStage("sandbox");
+  const sandbox = await prepare.openSandbox({ ...key, purpose: "setup", source });
+  facts.sandboxDriver = sandbox.driver;
+  try {
+    facts.setup = await runSystem(input, key, host, sandbox, onStage);
+    facts.artifact = await prepare.freezeArtifact(key);
+  } finally {
+    await closeSandbox(host, sandbox);
+  }
+}
+
+async function runSystem(
+  input: RunInput,
+  key: AttemptKey,
+  host: string,
+  sandbox: SandboxRef,
+  onStage: OnStage,
+): Promise<SetupOutcome> {
+  const loop = LOOPS[input.arm.system];
+  if (loop === undefined) throw new Error(`no loop for the system ${input.arm.system}`);
+  const watch = stopwatch(() => Date.now());
+  const decisions = proxyActivities<HostActivities>(onHost(host, 300));
+  const outcome = await loop({
+    key,
+    arm: input.arm,
+    budget: input.budget,
+    decide: (step: number) =>
+      watch.time(
+        () => decisions.decide({ ...key, step }),
+        () => null,
+      ),
+    act: (step: number, action: Action, seconds: number) =>
+      watch.time(
+        () =>
+          proxyActivities<HostActivities>(onHost(host, seconds)).act({
+            ...key,
+            sandbox,
+            step,
+            action,
+            seconds,
+          }),
+        (observation: Observation) => observation.seconds,
+      ),
+    secondsLeft: () => input.budget.wall - watch.wallSeconds(),
+    secondsWorked: () => watch.workingSeconds(),
+    onStep: (step: number) => onStage("setup", step),
+  });
+  return { ...outcome, wallSeconds: watch.wallSeconds(), workingSeconds: watch.workingSeconds() };
+}

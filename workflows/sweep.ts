@@ -1,0 +1,180 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  ParentClosePolicy,
+  proxyActivities,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from "@temporalio/workflow";
+import type { GeneralActivities } from "./activities.ts";
+import { breakerReason, type Streak, streakAfter } from "./breaker.ts";
+import { general } from "./policies.ts";
+import { run } from "./run.ts";
+import type { Budget, CellRef, RunOutcome } from "./types.ts";
+
+export interface SweepInput {
+  folder: string;
+  sweep: string;
+  suite: string;
+  budget: Budget;
+  testsNetwork: "on" | "off";
+  parallel: number;
+  /** Set when the sweep continues as new. */
+  carried?: Carried;
+}
+
+interface Carried {
+  next: number;
+  settled: number;
+  done: number;
+  ungraded: number;
+  causes: Record<string, number>;
+  streak: Streak;
+  paused: string | null;
+  startedAt: number;
+}
+
+export interface Progress extends Omit<Carried, "next" | "streak"> {
+  total: number | null;
+  parallel: number;
+  running: string[];
+}
+
+export const progressQuery = defineQuery<Progress>("progress");
+export const pauseSignal = defineSignal<[string]>("pause");
+export const unpauseSignal = defineSignal("unpause");
+export const parallelUpdate = defineUpdate<number, [number]>("parallel");
+
+const PAGE = 50;
+const anywhere = proxyActivities<GeneralActivities>(general);
+
+/** Starts a run per open cell, `parallel` at a time, and continues as new (children drained first) when history grows. */
+export async function sweep(input: SweepInput): Promise<Progress> {
+  const state: Carried = input.carried ?? {
+    next: 0,
+    settled: 0,
+    done: 0,
+    ungraded: 0,
+    causes: {},
+    streak: { cause: null, length: 0 },
+    paused: null,
+    startedAt: Date.now(),
+  };
+  let parallel = input.parallel;
+  let total: number | null = null;
+  const running = new Set<string>();
+  const progress = (): Progress => {
+    const { next: _, streak: __, ...shown } = state;
+    return { ...shown, total, parallel, running: [...running] };
+  };
+  setHandler(progressQuery, progress);
+  setHandler(pauseSignal, (reason) => {
+    state.paused = reason;
+  });
+  setHandler(unpauseSignal, () => {
+    state.paused = null;
+    state.streak = { cause: null, length: 0 };
+  });
+  setHandler(
+    parallelUpdate,
+    (value) => {
+      parallel = value;
+      return parallel;
+    },
+    {
+      validator(value) {
+        if (!Number.isInteger(value) || value < 1 || value > 500) {
+          throw new Error("parallel must be a whole number from 1 to 500");
+        }
+      },
+    },
+  );
+
+  const runCell = async (cell: CellRef): Promise<void> => {
+    running.add(cell.cell);
+    try {
+      settle(state, await (await startRun(input, cell)).result());
+    } catch (error) {
+      if (isCancellation(error)) return;
+      settle(state, {
+        cell: cell.cell,
+        attempt: 0,
+        validity: "infrastructure",
+        cause: "harness_fault",
+        ebsr: false,
+      });
+    } finally {
+      running.delete(cell.cell);
+    }
+  };
+
+  const runAll = async (): Promise<"done" | "continue"> => {
+    for (let exhausted = false; ; ) {
+      if (exhausted) return "done";
+      if (workflowInfo().continueAsNewSuggested) return "continue";
+      const page = await anywhere.nextCells({ folder: input.folder, from: state.next, limit: PAGE });
+      total = page.total;
+      state.settled += page.settled;
+      for (const cell of page.cells) {
+        await condition(() => state.paused === null && running.size < parallel);
+        // Every way that it can end is handled inside.
+        void runCell(cell);
+      }
+      exhausted = page.next === null;
+      state.next = page.next ?? page.total;
+    }
+  };
+
+  try {
+    const end = await runAll();
+    await condition(() => running.size === 0);
+    if (end === "continue") {
+      await condition(allHandlersFinished);
+      return await continueAsNew<typeof sweep>({ ...input, parallel, carried: state });
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(async () => {
+      await condition(() => running.size === 0);
+      await anywhere.writeResults({ folder: input.folder });
+    });
+    throw error;
+  }
+  await anywhere.writeResults({ folder: input.folder });
+  await condition(allHandlersFinished);
+  return progress();
+}
+
+function startRun(input: SweepInput, cell: CellRef) {
+  return startChild(run, {
+    workflowId: `${input.sweep}/${cell.cell}`,
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    args: [
+      {
+        folder: input.folder,
+        sweep: input.sweep,
+        cell: cell.cell,
+        task: cell.task,
+        arm: cell.arm,
+        budget: input.budget,
+        testsNetwork: input.testsNetwork,
+        attemptsBefore: cell.attemptsBefore,
+      },
+    ],
+  });
+}
+
+function settle(state: Carried, outcome: RunOutcome): void {
+  state.done += 1;
+  if (outcome.validity !== "valid") state.ungraded += 1;
+  if (outcome.cause !== null) state.causes[outcome.cause] = (state.causes[outcome.cause] ?? 0) + 1;
+  state.streak = streakAfter(state.streak, outcome);
+  state.paused ??= breakerReason(state.streak, outcome);
+}

@@ -19,11 +19,14 @@ export const source = z.discriminatedUnion("kind", [
 ]);
 
 /** Tests known to pass in a right environment: their ids in a file (one a line, beside the suite), inline, or only their number. */
-export const gold = z.union([
-  z.strictObject({ file: z.string() }),
-  z.strictObject({ ids: z.array(z.string()).min(1) }),
-  z.strictObject({ count: z.int().positive() }),
-]);
+export const gold = z.union(
+  [
+    z.strictObject({ file: z.string().min(1) }),
+    z.strictObject({ ids: z.array(z.string()).min(1) }),
+    z.strictObject({ count: z.int().positive() }),
+  ],
+  { error: 'must be {"file": "…"}, {"ids": ["…"]} or {"count": a positive number}' },
+);
 
 /** Recorded result of a plain set-up (venv, install the project, install pytest), to compare a fresh one with. */
 export const naiveResult = z.strictObject({
@@ -36,7 +39,12 @@ export const naiveResult = z.strictObject({
 
 export const task = z.strictObject({
   /** Unique in its suite; becomes part of cell ids and folder names. */
-  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/),
+  id: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/,
+      "must be name or owner/name, of letters, digits, dot, underscore and dash",
+    ),
   source,
   language: z.string().default("python"),
   tier: z.enum(["low", "medium", "high"]).nullable().default(null),
@@ -52,8 +60,10 @@ export const task = z.strictObject({
   facts: z.record(z.string(), z.unknown()).default({}),
 });
 
+const suiteName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be lower-case letters, digits and dashes");
+
 export const suite = z.strictObject({
-  suite: z.string().regex(/^[a-z0-9][a-z0-9-]*$/),
+  suite: suiteName,
   title: z.string(),
   /** Where the list comes from, with revisions. */
   source: z.string(),
@@ -63,7 +73,19 @@ export const suite = z.strictObject({
   tasks: z.array(task).min(1),
 });
 
+/** A suite that picks tasks of another one instead of repeating them; source and licence are the other one's. */
+export const selection = z.strictObject({
+  suite: suiteName,
+  title: z.string(),
+  notes: z.array(z.string()).default([]),
+  /** A registered name, or a file; a relative path is taken from this file's folder. */
+  from: z.string().min(1),
+  /** Ids of the other suite, in the order wanted. */
+  tasks: z.array(z.string()).min(1),
+});
+
 export type Source = z.infer<typeof source>;
 export type Gold = z.infer<typeof gold>;
 export type Task = z.infer<typeof task>;
 export type Suite = z.infer<typeof suite>;
+export type Selection = z.infer<typeof selection>;

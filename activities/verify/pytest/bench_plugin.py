@@ -25,7 +25,6 @@ NEUTRAL = {
     "maxfail": 0,
     "stepwise": False,
     "stepwise_skip": False,
-    "continue_on_collection_errors": True,
     "usepdb": False,
     "trace": False,
     # choose or order by the results of an earlier run, or by chance
@@ -73,6 +72,9 @@ class Plugin:
         for name, value in NEUTRAL.items():
             if hasattr(config.option, name):
                 setattr(config.option, name, value)
+        if not self._collecting:
+            # One module that can't be imported must not hide what the others achieve.
+            config.option.continue_on_collection_errors = True
         yield
 
     @pytest.hookimpl(tryfirst=True)

@@ -162,6 +162,7 @@ function startRun(input: SweepInput, cell: CellRef) {
         sweep: input.sweep,
         cell: cell.cell,
         task: cell.task,
+        language: cell.language,
         arm: cell.arm,
         budget: input.budget,
         testsNetwork: input.testsNetwork,

@@ -42,6 +42,7 @@ export interface RunInput {
   sweep: string;
   cell: string;
   task: string;
+  language: string;
   arm: Arm;
   budget: Budget;
   testsNetwork: "on" | "off";
@@ -155,7 +156,7 @@ export interface CellPage {
 export interface CellRef {
   cell: string;
   task: string;
-  tier: string | null;
+  language: string;
   arm: Arm;
   attemptsBefore: number;
 }

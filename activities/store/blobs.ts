@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
-import { mkdir, open, readFile, rename, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileAtomically } from "../../results/atomic-file.ts";
 
 /** Content-addressed files: `<root>/<first two digits>/<sha256>`. Large values travel as their digest. */
 export interface BlobStore {
@@ -30,22 +31,8 @@ export function fileBlobStore(root: string): BlobStore {
     get: (digest) => readFile(path(digest)),
     async put(content) {
       const digest = createHash("sha256").update(content).digest("hex");
-      if (!(await has(digest))) await writeAtomically(path(digest), content);
+      if (!(await has(digest))) await writeFileAtomically(path(digest), content);
       return digest;
     },
   };
-}
-
-/** Writes beside the target, flushes and renames, so that a reader or a crash never sees half a file. */
-export async function writeAtomically(path: string, content: Buffer | string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
-  const file = await open(temporary, "wx");
-  try {
-    await file.writeFile(content);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
 }

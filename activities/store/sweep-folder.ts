@@ -1,9 +1,10 @@
 import { link, mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { cellsOf } from "../../benchmarks/cells.ts";
 import { type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { writeFileAtomically } from "../../results/atomic-file.ts";
 import { type RunRecord, runRecord } from "../../results/record.ts";
 import type { AttemptKey } from "../../workflows/types.ts";
-import { writeAtomically } from "./blobs.ts";
 
 /** `runs/<cell>/<attempt>/` of a sweep's folder: everything one attempt leaves. */
 export function attemptFolder(key: AttemptKey): string {
@@ -15,14 +16,14 @@ export async function readPlan(folder: string): Promise<SweepPlan> {
 }
 
 export async function writePlan(folder: string, plan: SweepPlan): Promise<void> {
-  await writeAtomically(join(folder, "sweep.json"), `${JSON.stringify(plan, null, 2)}\n`);
+  await writeFileAtomically(join(folder, "sweep.json"), `${JSON.stringify(plan, null, 2)}\n`);
 }
 
 /** Writes an attempt's record once; a second publication of the same attempt changes nothing and returns false. */
 export async function writeRecordOnce(key: AttemptKey, record: RunRecord): Promise<boolean> {
   const path = join(attemptFolder(key), "record.json");
   const draft = `${path}.draft`;
-  await writeAtomically(draft, `${JSON.stringify(record)}\n`);
+  await writeFileAtomically(draft, `${JSON.stringify(record)}\n`);
   try {
     await link(draft, path);
     return true;
@@ -62,6 +63,12 @@ export async function readRecord(key: AttemptKey): Promise<RunRecord | null> {
       cause: error,
     });
   }
+}
+
+/** The latest record of each cell that has one. */
+export async function readRecords(folder: string, plan: SweepPlan): Promise<RunRecord[]> {
+  const records = await Promise.all(cellsOf(plan).map((cell) => latestRecord(folder, cell.id)));
+  return records.filter((record) => record !== null);
 }
 
 /** Claims the attempt's folder before anything is done in it, so that no later attempt can reuse its number. */

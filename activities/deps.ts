@@ -1,0 +1,11 @@
+import type { SandboxDriver } from "./sandbox/driver.ts";
+import type { BlobStore } from "./store/blobs.ts";
+
+/** What activities work with; built once per worker process. */
+export interface Deps {
+  stateFolder: string;
+  /** Name of this machine in host task queues. */
+  host: string;
+  blobs: BlobStore;
+  driver(name: SandboxDriver["name"]): SandboxDriver;
+}

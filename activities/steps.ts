@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { writeFileAtomically } from "../results/atomic-file.ts";
+import type { Action, ArtifactRef, AttemptKey, Observation, SandboxRef } from "../workflows/types.ts";
+import { beating, openAttempt } from "./attempt.ts";
+import type { Deps } from "./deps.ts";
+import { CausedError } from "./errors.ts";
+import { runCommand } from "./sandbox/run-command.ts";
+import { attemptFolder } from "./store/sweep-folder.ts";
+import { appendStep, readTrajectory } from "./store/trajectory.ts";
+import { systemNamed } from "./systems/registry.ts";
+
+export const REPOSITORY = "/workspace/repo";
+
+/** What the trajectory keeps of each output stream, in bytes: enough to read, small enough for thousands of runs. */
+const KEPT_OUTPUT = { head: 16_384, tail: 32_768 };
+
+/** The system's next action. It depends only on the trajectory, so a repeated call decides the same. */
+export async function decide(deps: Deps, input: AttemptKey & { step: number }): Promise<Action> {
+  const { arm, task } = await openAttempt(input);
+  const system = systemNamed(arm.system);
+  if (system === undefined) throw new Error(`no system named ${arm.system}`);
+  const trajectory = (await readTrajectory(input)).filter(({ step }) => step < input.step);
+  const decision = await system.decide({
+    task,
+    options: arm.options,
+    trajectory,
+    readBlob: async (digest) => (await deps.blobs.get(digest)).toString("utf8"),
+  });
+  if (decision.kind === "finish") return decision;
+  const script = await deps.blobs.put(decision.command);
+  return { kind: "command", script, seconds: decision.seconds ?? null };
+}
+
+/** Runs the action in the sandbox and writes the step to the trajectory, once each. */
+export async function act(
+  deps: Deps,
+  input: AttemptKey & { sandbox: SandboxRef; step: number; action: Action; seconds: number },
+): Promise<Observation> {
+  const { action, sandbox, step } = input;
+  if (action.kind !== "command") throw new Error(`a ${action.kind} action can't be run`);
+  const known = (await readTrajectory(input)).find((other) => other.step === step);
+  if (known?.observation) return brief(known.observation);
+  const driver = deps.driver(sandbox.driver);
+  const { plan } = await openAttempt(input);
+  const command = (await deps.blobs.get(action.script)).toString("utf8");
+  const id = `step-${String(step).padStart(4, "0")}`;
+  const status = await runCommand(
+    driver,
+    sandbox,
+    {
+      id,
+      root: "main",
+      command,
+      cwd: REPOSITORY,
+      environment: {},
+      seconds: input.seconds,
+      outputBytes: plan.lock.limits.outputBytes,
+      stdin: null,
+    },
+    beating(),
+  );
+  if (status.end === "lost") throw new CausedError("sandbox_lost", `${id}: the sandbox lost the command`);
+  const observation = { exit: status.exit, end: status.end, seconds: status.seconds };
+  const [stdout, stderr] = await Promise.all([
+    driver.read(sandbox, id, "stdout", KEPT_OUTPUT),
+    driver.read(sandbox, id, "stderr", KEPT_OUTPUT),
+  ]);
+  await appendStep(input, { step, action, command, observation: { ...observation, stdout, stderr } });
+  return observation;
+}
+
+/** The commands that succeeded, in order, as one script (EnvBench's rule: failed commands are dropped). */
+export async function freezeArtifact(deps: Deps, key: AttemptKey): Promise<ArtifactRef> {
+  const surviving = (await readTrajectory(key)).filter(
+    (step) => step.command && step.observation?.exit === 0,
+  );
+  const script = artifactScript(surviving.map((step) => step.command ?? ""));
+  await writeFileAtomically(join(attemptFolder(key), "artifact", "setup.sh"), script);
+  return { digest: await deps.blobs.put(script), commands: surviving.length };
+}
+
+/** Each command gets a bash of its own, as it had in the sandbox; the first failure ends the script with its code. */
+export function artifactScript(commands: readonly string[]): string {
+  const blocks = commands.map((command) => `bash -c '${command.replaceAll("'", `'\\''`)}'\n`);
+  return ["#!/usr/bin/env bash", "set -e", `cd ${REPOSITORY}`, "", ...blocks].join("\n");
+}
+
+function brief({ exit, end, seconds }: Observation): Observation {
+  return { exit, end, seconds };
+}

@@ -1,0 +1,178 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+
+/** The options of a sweep, as parsed; each also has a `BENCH_*` variable and a key in the configuration file. */
+export interface SweepOptions extends CommonOptions {
+  suite?: string;
+  system: string[];
+  repos?: string[];
+  tier?: "low" | "medium" | "high";
+  limit?: number;
+  repeat: number;
+  driver: "local";
+  parallel: number;
+  id?: string;
+  out?: string;
+  base: string;
+  script?: string;
+  wall: number;
+  working: number;
+  steps: number;
+  commandSeconds: number;
+  replaySeconds: number;
+  collectSeconds: number;
+  testsSeconds: number;
+  testSeconds: number;
+  memory: number;
+  processes: number;
+  disk: number;
+  cpus: number;
+  output: number;
+  testsNetwork: "on" | "off";
+  mirror: { match: string; replace: string }[];
+  index?: string;
+  sourceSeconds: number;
+  sourceSize: number;
+  dryRun: boolean;
+  detach: boolean;
+}
+
+export interface CommonOptions {
+  state: string;
+  address?: string;
+  namespace: string;
+  json: boolean;
+}
+
+const GIB = 2 ** 30;
+const MIB = 2 ** 20;
+
+export function addCommonOptions(command: Command): Command {
+  return command
+    .addOption(
+      option("--state <dir>", "folder that holds sweeps, caches and the embedded stack").default(".bench"),
+    )
+    .addOption(option("--address <host:port>", "use this Temporal server instead of the embedded one"))
+    .addOption(option("--namespace <name>", "Temporal namespace").default("default"))
+    .addOption(option("--json", "print JSON instead of text").default(false));
+}
+
+export function addSweepOptions(command: Command): Command {
+  return addCommonOptions(command)
+    .addOption(
+      option("--suite <name|file>", "suite to run: a name (see `bench suites`) or a JSON or YAML file"),
+    )
+    .addOption(
+      option("--system <names>", "systems to compare, separated by commas (see `bench systems`)")
+        .argParser(addList)
+        .default([], "oracle,nop,naive"),
+    )
+    .addOption(option("--repos <ids>", "only these repositories, separated by commas").argParser(addList))
+    .addOption(option("--tier <tier>", "only this tier").choices(["low", "medium", "high"]))
+    .addOption(option("--limit <n>", "only the first n repositories").argParser(positive))
+    .addOption(option("--repeat <n>", "run each (repository, system) n times").argParser(positive).default(1))
+    .addOption(option("--driver <name>", "what provides sandboxes").choices(["local"]).default("local"))
+    .addOption(option("--parallel <n>", "runs at the same time").argParser(positive).default(2))
+    .addOption(option("--id <id>", "name of the sweep; the same line again attaches to it or continues it"))
+    .addOption(option("--out <dir>", "folder of the sweep").default(undefined, "<state>/sweeps/<id>"))
+    .addOption(
+      option("--base <base>", "base file system: default, a directory, a tar file or an OCI image").default(
+        "default",
+      ),
+    )
+    .addOption(option("--script <file|dir>", "for the system `script`: one script, or a folder of <task>.sh"))
+    .addOption(seconds("--wall", "wall time of the setup stage", 3_600))
+    .addOption(seconds("--working", "working time of the setup stage, without waiting for capacity", 3_600))
+    .addOption(option("--steps <n>", "steps of the agent").argParser(positive).default(100))
+    .addOption(seconds("--command-seconds", "time of one command of the agent", 1_800))
+    .addOption(seconds("--replay-seconds", "time of the clean replay", 3_600))
+    .addOption(seconds("--collect-seconds", "time of the test collection", 600))
+    .addOption(seconds("--tests-seconds", "time of all tests together", 1_800))
+    .addOption(seconds("--test-seconds", "time of one test", 300))
+    .addOption(bytes("--memory", "memory of a sandbox", 4 * GIB))
+    .addOption(option("--processes <n>", "processes in a sandbox").argParser(positive).default(4_096))
+    .addOption(bytes("--disk", "disk that a sandbox may write", 10 * GIB))
+    .addOption(option("--cpus <n>", "CPUs of a sandbox").argParser(positiveNumber).default(2))
+    .addOption(bytes("--output", "output that one command may write", 64 * MIB))
+    .addOption(
+      option("--tests-network <state>", "outside network during the tests")
+        .choices(["on", "off"])
+        .default("off"),
+    )
+    .addOption(
+      option("--mirror <regex=replacement>", "rewrite git, index and archive addresses; may be repeated")
+        .argParser(addMirror)
+        .default([]),
+    )
+    .addOption(option("--index <url>", "package index that releases are fetched from"))
+    .addOption(seconds("--source-seconds", "time of fetching one repository", 600))
+    .addOption(bytes("--source-size", "size of one repository", 2 * GIB))
+    .addOption(option("--dry-run", "show the cells and what they need, and do nothing").default(false))
+    .addOption(option("--detach", "start the sweep and return; it goes on in the background").default(false));
+}
+
+/** `BENCH_<NAME>` of an option's long flag. */
+function option(flags: string, description: string): Option {
+  const made = new Option(flags, description);
+  return made.env(`BENCH_${made.name().replaceAll("-", "_").toUpperCase()}`);
+}
+
+function seconds(flag: string, description: string, initial: number): Option {
+  return option(`${flag} <seconds>`, description).argParser(positiveNumber).default(initial);
+}
+
+function bytes(flag: string, description: string, initial: number): Option {
+  return option(`${flag} <size>`, `${description}, as 512M or 4G`)
+    .argParser(size)
+    .default(initial, sizeText(initial));
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError("It must be a whole number from 1.");
+  return value;
+}
+
+function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError("It must be a number above 0.");
+  return value;
+}
+
+export function size(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim());
+  if (match === null) throw new InvalidArgumentError("It must be a size such as 512M or 4G.");
+  const power = ["", "K", "M", "G", "T"].indexOf((match[2] ?? "").toUpperCase());
+  return Math.round(Number(match[1]) * 1024 ** power);
+}
+
+function sizeText(value: number): string {
+  return value % GIB === 0 ? `${value / GIB}G` : `${value / MIB}M`;
+}
+
+/** Lists that came from the configuration file: a flag replaces them, while a repeated flag adds to the one before. */
+export const listsFromFile = new WeakSet<object>();
+
+function addList(text: string, before: string[] = []): string[] {
+  return [
+    ...earlier(before),
+    ...text
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean),
+  ];
+}
+
+function earlier<T>(before: T[]): T[] {
+  return listsFromFile.has(before) ? [] : before;
+}
+
+function addMirror(
+  text: string,
+  before: { match: string; replace: string }[],
+): { match: string; replace: string }[] {
+  // The replacement is an address or a path and may hold "=" itself; a regex that needs one writes \x3d.
+  const at = text.indexOf("=");
+  if (at < 1) throw new InvalidArgumentError("It must be REGEX=REPLACEMENT.");
+  return [...earlier(before), { match: text.slice(0, at), replace: text.slice(at + 1) }];
+}

@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { attemptFolder, attemptsOf, readRecord } from "../../activities/store/sweep-folder.ts";
+import { readTrajectory, type Step, type StepOutput } from "../../activities/store/trajectory.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
+import type { RunRecord } from "../../results/record.ts";
+import type { CommonOptions } from "../cli/options.ts";
+import { planByName } from "../sweep/open.ts";
+
+/** `bench inspect SWEEP/CELL[/ATTEMPT]`: what was done, what came of it, and how it was judged. */
+export async function inspectRun(options: CommonOptions, run: string): Promise<number> {
+  const [sweep, cell, number] = run.split("/");
+  if (!sweep || !cell)
+    throw new UsageError(`bench inspect ${run}: name the run as SWEEP/CELL or SWEEP/CELL/ATTEMPT`);
+  const { folder } = await planByName(options, sweep);
+  const attempts = await attemptsOf(folder, cell);
+  const attempt = number === undefined ? attempts.at(-1) : Number(number);
+  if (attempt === undefined || !attempts.includes(attempt)) {
+    throw new UsageError(
+      `bench inspect ${run}: no such run; ${cell} has the attempts ${attempts.join(", ") || "none"}`,
+    );
+  }
+  const key = { folder, sweep, cell, attempt };
+  const [steps, record] = [await readTrajectory(key), await readRecord(key)];
+  const artifact = await readFile(join(attemptFolder(key), "artifact", "setup.sh"), "utf8").catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    },
+  );
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ run, attempt, attempts, record, steps, artifact }, null, 2)}\n`);
+    return 0;
+  }
+  const text = [
+    `${sweep}/${cell}, attempt ${attempt} of ${attempts.join(", ")}`,
+    ...steps.map(stepText),
+    record === null ? "no record yet: the attempt runs, or was lost" : recordText(record),
+    `files: ${attemptFolder(key)}`,
+  ].join("\n\n");
+  process.stdout.write(`${printable(text)}\n`);
+  return 0;
+}
+
+function stepText({ step, command, observation }: Step): string {
+  const head = `── step ${step} ──\n$ ${command ?? ""}`;
+  if (observation === null) return head;
+  const outcome = `→ ${observation.end}${observation.exit === null ? "" : ` ${observation.exit}`}, ${observation.seconds.toFixed(1)} s`;
+  return [
+    head,
+    ...outputText("stdout", observation.stdout),
+    ...outputText("stderr", observation.stderr),
+    outcome,
+  ].join("\n");
+}
+
+function outputText(name: string, { text, bytes, omitted }: StepOutput): string[] {
+  if (bytes === 0) return [];
+  const note = omitted > 0 ? ` (${bytes} bytes, ${omitted} left out in the middle)` : "";
+  return [`[${name}${note}]`, text.trimEnd()];
+}
+
+function recordText(record: RunRecord): string {
+  const { replay, collection, tests, gold } = record;
+  const statics = record.static;
+  const lines = [
+    "── result ──",
+    `self-claim      ${record.self_claim === null ? "none" : record.self_claim ? "ready" : "not ready"}`,
+    `replay          ${replay ? `exit ${replay.exit ?? "none"}, ${replay.seconds.toFixed(1)} s` : "not reached"}`,
+    `collection      ${collection ? `${collection.count} tests, ${collection.errors} errors${collection.ok ? "" : ", failed"}` : "not reached"}`,
+    `tests           ${tests ? `${tests.passed} passed, ${tests.failed} failed, ${tests.errors} errors, ${tests.skipped} skipped, ${tests.flaky} flaky` : "not run"}`,
+    `gold            ${gold ? `${gold.passed} of ${gold.verified}` : "none known"}`,
+    `static          ${statics ? `${statics.missing_imports ?? "?"} missing imports, pip check ${statics.pip_check === null ? "not made" : statics.pip_check ? "clean" : "finds conflicts"}` : "not made"}`,
+    `EBSR, ESSR      ${record.ebsr ? "built" : "not built"}, ${record.essr === null ? "not measured" : record.essr.toFixed(4)}`,
+    `validity        ${record.validity}${record.cause === null ? "" : `, ${record.cause}`}`,
+  ];
+  if (record.detail !== null) lines.push(`detail          ${record.detail}`);
+  return lines.join("\n");
+}
+
+/** Outputs are hostile: nothing that a terminal would obey is passed on. */
+function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must go
+  return text.replaceAll(/\r\n?/g, "\n").replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");
+}

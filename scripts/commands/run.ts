@@ -1,0 +1,30 @@
+import { cellsOf } from "../../benchmarks/cells.ts";
+import type { SweepOptions } from "../cli/options.ts";
+import { progressWriter } from "../cli/progress.ts";
+import { checkReady } from "../stack/ready.ts";
+import { ensureStack, markStackKept } from "../stack/stack.ts";
+import { attend } from "../sweep/attend.ts";
+import { connect, startSweep } from "../sweep/client.ts";
+import { showDryRun } from "../sweep/dry-run.ts";
+import { resolveWish } from "../sweep/plan.ts";
+import { prepareSweep } from "../sweep/prepare.ts";
+
+/** `bench --suite …`: starts a sweep, or attaches to the one of the same id, and follows it to its table. */
+export async function runSweep(options: SweepOptions): Promise<number> {
+  const wish = await resolveWish(options);
+  if (options.dryRun) return showDryRun(options, wish);
+  await checkReady(options.state);
+  const writer = progressWriter(process.stderr);
+  const { plan, folder, fresh } = await prepareSweep(options, wish, writer.tell);
+  const service = await ensureStack({ ...options, tell: writer.tell });
+  const client = await connect(service);
+  await startSweep(client, folder, plan);
+  const cells = cellsOf(plan).length;
+  writer.tell(`sweep ${plan.sweep} ${fresh ? "started" : "goes on"}: ${cells} cells, results in ${folder}`);
+  if (options.detach) {
+    await markStackKept(options.state, true);
+    writer.tell(`it goes on in the background; follow it with \`pnpm bench watch ${plan.sweep}\``);
+    return 0;
+  }
+  return attend({ client, service, plan, folder, options, writer });
+}

@@ -1,0 +1,87 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { readRecords } from "../../activities/store/sweep-folder.ts";
+import { cellsOf } from "../../benchmarks/cells.ts";
+import type { CommonOptions } from "../cli/options.ts";
+import { progressWriter } from "../cli/progress.ts";
+import { printRows } from "../cli/rows.ts";
+import { checkReady } from "../stack/ready.ts";
+import { temporalStatus } from "../stack/temporal.ts";
+import { temporalConnectionOptions } from "../stack/temporal-connection.ts";
+import { attend, printResults } from "../sweep/attend.ts";
+import { connect, startSweep, sweepState } from "../sweep/client.ts";
+import { followSweep } from "../sweep/follow.ts";
+import { openSweepByName, planByName } from "../sweep/open.ts";
+import { existingPlan, sweepFolder } from "../sweep/prepare.ts";
+
+/** Attaches to a live sweep, or starts its workflow again, which runs only the cells that are not finished. */
+export async function resumeSweep(options: CommonOptions, id: string): Promise<number> {
+  await planByName(options, id);
+  await checkReady(options.state);
+  const { client, service, plan, folder } = await openSweepByName(options, id, "any");
+  const writer = progressWriter(process.stderr);
+  await startSweep(client, folder, plan);
+  await client.workflow.getHandle(id).signal("unpause");
+  writer.tell(`sweep ${id} goes on, results in ${folder}`);
+  return attend({ client, service, plan, folder, options, writer });
+}
+
+export async function watchSweep(options: CommonOptions, id: string): Promise<number> {
+  const { client, plan, folder } = await openSweepByName(options, id, "any");
+  const writer = progressWriter(process.stderr);
+  if ((await sweepState(client, id)) === "running") {
+    const stop = new AbortController();
+    process.once("SIGINT", () => stop.abort());
+    await followSweep({ client, id, folder, show: writer.show, tell: writer.tell, signal: stop.signal });
+    if (stop.signal.aborted) return 0;
+  }
+  return printResults(plan, folder, options.json);
+}
+
+export async function reportSweep(options: CommonOptions, id: string): Promise<number> {
+  const { plan, folder } = await planByName(options, id);
+  return printResults(plan, folder, options.json);
+}
+
+/** Reads the folders, and asks the server if one runs; starts nothing. */
+export async function statusOf(options: CommonOptions, id: string | undefined): Promise<number> {
+  const ids = id === undefined ? await sweepIds(options) : [(await planByName(options, id)).plan.sweep];
+  const client = await clientIfRunning(options);
+  const rows = [];
+  for (const sweep of ids) {
+    const folder = sweepFolder(options, sweep);
+    const plan = await existingPlan(folder);
+    if (plan === null) continue;
+    const records = await readRecords(folder, plan);
+    const state = client === null ? "stopped" : await sweepState(client, sweep);
+    const cells = cellsOf(plan).length;
+    const graded = records.filter((record) => record.validity === "valid").length;
+    rows.push({
+      sweep,
+      state: state === "running" ? "running" : graded === cells ? "complete" : "incomplete",
+      suite: plan.lock.suite,
+      systems: plan.lock.arms.map((arm) => arm.id).join(","),
+      cells,
+      graded,
+      ungraded: records.length - graded,
+      created: plan.created_at,
+    });
+  }
+  if (rows.length === 0 && !options.json) process.stderr.write(`no sweeps in ${options.state}\n`);
+  else printRows(rows, options.json);
+  return 0;
+}
+
+async function sweepIds({ state }: CommonOptions): Promise<string[]> {
+  const names = await readdir(join(state, "sweeps")).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return names.sort();
+}
+
+async function clientIfRunning(options: CommonOptions) {
+  const address = options.address ?? (await temporalStatus(options.state))?.address;
+  if (address === undefined) return null;
+  return connect({ connection: temporalConnectionOptions(address), namespace: options.namespace });
+}

@@ -1,0 +1,83 @@
+import type { Client } from "@temporalio/client";
+import { readRecords } from "../../activities/store/sweep-folder.ts";
+import { cellsOf } from "../../benchmarks/cells.ts";
+import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { renderTable } from "../../results/table.ts";
+import { writeResults } from "../../results/write-results.ts";
+import type { CommonOptions } from "../cli/options.ts";
+import type { ProgressWriter } from "../cli/progress.ts";
+import { isStackKept, keepStack, stopStack } from "../stack/stack.ts";
+import type { TemporalService } from "../stack/temporal.ts";
+import { runningSweeps } from "./client.ts";
+import { followSweep } from "./follow.ts";
+
+export interface Attended {
+  client: Client;
+  service: TemporalService;
+  plan: SweepPlan;
+  folder: string;
+  options: CommonOptions;
+  writer: ProgressWriter;
+}
+
+/**
+ * Keeps the stack alive and shows progress until the sweep ends, then prints its table. Ctrl-C stops cleanly: the
+ * sweep is paused where it is and the line that resumes it is printed.
+ * @returns the exit code: 0 all cells graded, 1 some not (or interrupted)
+ */
+export async function attend(attended: Attended): Promise<number> {
+  const { client, service, plan, folder, options, writer } = attended;
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort();
+  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  const ended = new AbortController();
+  const tending = AbortSignal.any([interrupt.signal, ended.signal]);
+  const keeping = keepStack({ ...options, tell: writer.tell }, service.address, tending);
+  try {
+    const following = followSweep({
+      client,
+      id: plan.sweep,
+      folder,
+      show: writer.show,
+      tell: writer.tell,
+      signal: interrupt.signal,
+    });
+    await Promise.race([following, keeping.then(() => following)]);
+  } finally {
+    ended.abort();
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  }
+  await keeping;
+  writer.end();
+  if (interrupt.signal.aborted) return interrupted(attended);
+  await releaseStack(client, options.state);
+  return printResults(plan, folder, options.json);
+}
+
+async function interrupted({ client, plan, options, writer }: Attended): Promise<number> {
+  await client.workflow.getHandle(plan.sweep).signal("pause", "interrupted");
+  const others = (await runningSweeps(client)).filter((id) => id !== plan.sweep);
+  if (others.length === 0 && !(await isStackKept(options.state))) await stopStack(options.state);
+  writer.tell(`sweep ${plan.sweep} is paused; go on with: pnpm bench resume ${plan.sweep}`);
+  return 1;
+}
+
+/** Stops the embedded stack when nothing needs it any more and nobody asked to keep it. */
+async function releaseStack(client: Client, state: string): Promise<void> {
+  if ((await isStackKept(state)) || (await runningSweeps(client)).length > 0) return;
+  await client.connection.close();
+  await stopStack(state);
+}
+
+/** Writes the sweep's result files anew and prints the table (or the summary as JSON). */
+export async function printResults(plan: SweepPlan, folder: string, json: boolean): Promise<number> {
+  const records = await readRecords(folder, plan);
+  const summary = await writeResults(folder, { sweep: plan.sweep, suite: plan.lock.suite, records });
+  if (json) process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+  else {
+    const table = renderTable(summary.groups, { width: process.stdout.columns ?? 100 });
+    process.stdout.write(`\n${table}\nResults: ${folder}\n`);
+  }
+  const graded = records.filter((record) => record.validity === "valid").length;
+  return graded === cellsOf(plan).length ? 0 : 1;
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "@temporalio/client";
+import { latestRecord } from "../../activities/store/sweep-folder.ts";
+import type { RunRecord } from "../../results/record.ts";
+import type { Stage } from "../../workflows/run.ts";
+import type { Progress } from "../../workflows/sweep.ts";
+import { progressOf, stageOf, sweepState } from "./client.ts";
+
+export interface View {
+  progress: Progress;
+  stages: { cell: string; stage: Stage | null }[];
+  /** Records of the cells that ended since the last view. */
+  finished: RunRecord[];
+}
+
+export interface FollowOptions {
+  client: Client;
+  id: string;
+  folder: string;
+  show: (view: View) => void;
+  /** Told when the server does not answer (it is being restarted) and when it does again. */
+  tell: (line: string) => void;
+  signal: AbortSignal;
+}
+
+const POLL_MS = 1_000;
+/** As long as this the server may be away before that is said. */
+const QUIET_MS = 5_000;
+
+/** Shows a sweep's progress until it ends; returns early when the signal aborts. */
+export async function followSweep(options: FollowOptions): Promise<void> {
+  const { client, id, signal } = options;
+  let before = new Set<string>();
+  let silentSince: number | null = null;
+  let told = false;
+  while (!signal.aborted) {
+    try {
+      const state = await sweepState(client, id);
+      if (state === "absent") throw new Error(`the Temporal server knows no sweep ${id}`);
+      const progress = await progressOf(client, id);
+      const stages = await Promise.all(
+        progress.running.map(async (cell) => ({ cell, stage: await stageOrNull(client, id, cell) })),
+      );
+      const gone = [...before].filter((cell) => !progress.running.includes(cell));
+      const records = await Promise.all(gone.map((cell) => latestRecord(options.folder, cell)));
+      before = new Set(progress.running);
+      options.show({ progress, stages, finished: records.filter((record) => record !== null) });
+      if (told) options.tell("the Temporal server answers again");
+      [silentSince, told] = [null, false];
+      if (state === "ended") return;
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+      silentSince ??= Date.now();
+      if (!told && Date.now() - silentSince > QUIET_MS) {
+        options.tell("the Temporal server or its worker does not answer; waiting for it");
+        told = true;
+      }
+    }
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** A run that has just been started or has just ended may not answer; that is no failure. */
+async function stageOrNull(client: Client, id: string, cell: string): Promise<Stage | null> {
+  try {
+    return await stageOf(client, id, cell);
+  } catch {
+    return null;
+  }
+}
+
+/** A server that restarts, or a query that no worker answers in time. Everything else is a fault. */
+function isUnreachable(error: unknown): boolean {
+  const seen = new Set<unknown>();
+  for (let at: unknown = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    const code = (at as { code?: unknown }).code;
+    // gRPC: CANCELLED, DEADLINE_EXCEEDED, NOT_FOUND is no such case, FAILED_PRECONDITION (no worker polls), UNAVAILABLE.
+    if (typeof code === "number" && [1, 4, 9, 14].includes(code)) return true;
+  }
+  return false;
+}

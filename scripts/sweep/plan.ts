@@ -1,0 +1,121 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { SYSTEMS, systemNamed } from "../../activities/systems/registry.ts";
+import { type LoadedSuite, loadSuite } from "../../benchmarks/load.ts";
+import type { Task } from "../../benchmarks/schema.ts";
+import { selectTasks } from "../../benchmarks/select-tasks.ts";
+import { type ArmPlan, type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
+import type { SweepOptions } from "../cli/options.ts";
+
+const DEFAULT_SYSTEMS = ["oracle", "nop", "naive"];
+
+/** What is to be run, resolved from the command line; nothing has been written or started yet. */
+export interface Wish {
+  suite: LoadedSuite;
+  tasks: Task[];
+  systems: string[];
+}
+
+/** Checks the command line against the suite and the systems. Throws UsageError. */
+export async function resolveWish(options: SweepOptions): Promise<Wish> {
+  if (options.suite === undefined) {
+    throw new UsageError("no suite given; name one with --suite (see `bench suites`), or a file of yours");
+  }
+  const suite = await loadSuite(options.suite);
+  const tasks = selectTasks(suite.suite, options);
+  const systems = options.system.length > 0 ? [...new Set(options.system)] : DEFAULT_SYSTEMS;
+  for (const name of systems) {
+    const system = systemNamed(name);
+    if (system === undefined) {
+      throw new UsageError(
+        `--system ${name}: unknown; there are ${SYSTEMS.map((one) => one.name).join(", ")}`,
+      );
+    }
+    const without = tasks.find((task) => system.needsOracle && task.oracle === null);
+    if (without !== undefined) {
+      throw new UsageError(
+        `--system ${name}: suite ${suite.suite.suite} has no recipe for ${without.id}; leave ${name} out with --system`,
+      );
+    }
+  }
+  if (systems.includes("script") !== (options.script !== undefined)) {
+    throw new UsageError("--system script and --script FILE|DIR go together; give both or neither");
+  }
+  const unpinned = tasks.find((task) => task.source.kind === "git" && task.source.revision === null);
+  if (unpinned !== undefined) {
+    throw new UsageError(
+      `${suite.suite.suite}: ${unpinned.id} is pinned to no commit; leave it out with --repos`,
+    );
+  }
+  return { suite, tasks, systems };
+}
+
+export interface Surroundings {
+  base: { request: string; digest: string; location: string };
+  environment: Record<string, string>;
+  mounts: { source: string; target: string }[];
+  arms: ArmPlan[];
+  harness: { version: string; commit: string | null };
+}
+
+/** The plan of a new sweep, as `sweep.json` will hold it. */
+export function makePlan(id: string, options: SweepOptions, wish: Wish, around: Surroundings): SweepPlan {
+  return sweepPlan.parse({
+    schema_version: 1,
+    sweep: id,
+    created_at: new Date().toISOString(),
+    lock: {
+      suite: wish.suite.suite.suite,
+      suite_digest: wish.suite.digest,
+      tasks: wish.tasks.map((task) => task.id),
+      arms: around.arms,
+      repeats: options.repeat,
+      budget: {
+        wall: options.wall,
+        working: options.working,
+        steps: options.steps,
+        command: options.commandSeconds,
+        replay: options.replaySeconds,
+        collect: options.collectSeconds,
+        tests: options.testsSeconds,
+        test: options.testSeconds,
+      },
+      limits: {
+        memoryBytes: options.memory,
+        processes: options.processes,
+        diskBytes: options.disk,
+        cpus: options.cpus,
+        outputBytes: options.output,
+      },
+      driver: options.driver,
+      base: { request: around.base.request, digest: around.base.digest },
+      tests_network: options.testsNetwork,
+      harness_version: around.harness.version,
+    },
+    settings: {
+      parallel: options.parallel,
+      harness_commit: around.harness.commit,
+      base_location: around.base.location,
+      environment: around.environment,
+      mounts: around.mounts,
+      mirrors: options.mirror,
+      index: options.index ?? null,
+      source_seconds: options.sourceSeconds,
+      source_bytes: options.sourceSize,
+    },
+  } satisfies SweepPlan);
+}
+
+/** A name for a sweep that got none: its suite and the second it was asked for. */
+export function freshId(suite: string, now: Date): string {
+  const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+  return `${suite}-${stamp}`;
+}
+
+export async function readScript(path: string): Promise<string> {
+  const expanded = path.startsWith("~/") ? path.replace("~", homedir()) : path;
+  return readFile(expanded, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`--script ${path}: can't be read (${error.code})`);
+  });
+}

@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { join, resolve } from "node:path";
+import type { Deps } from "../activities/deps.ts";
+import { localDriver } from "../activities/sandbox/local/driver.ts";
+import { fileBlobStore } from "../activities/store/blobs.ts";
+
+export function makeDeps(state: string): Deps {
+  const stateFolder = resolve(state);
+  const host = hostName(stateFolder);
+  const local = localDriver({ stateFolder, host });
+  return {
+    stateFolder,
+    host,
+    blobs: fileBlobStore(join(stateFolder, "blobs")),
+    driver(name) {
+      if (name !== "local") throw new Error(`no driver named ${name}`);
+      return local;
+    },
+  };
+}
+
+/** Two state folders of one machine hold different sandboxes, so they are two hosts. */
+function hostName(stateFolder: string): string {
+  return `${hostname()}-${createHash("sha256").update(stateFolder).digest("hex").slice(0, 8)}`;
+}

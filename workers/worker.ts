@@ -1,0 +1,62 @@
+import { fileURLToPath } from "node:url";
+import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundle } from "@temporalio/worker";
+import type { Deps } from "../activities/deps.ts";
+import { generalActivities, hostActivities } from "../activities/index.ts";
+import { GENERAL_QUEUE, hostQueue } from "../workflows/policies.ts";
+
+export interface WorkerOptions {
+  address: string;
+  namespace: string;
+  deps: Deps;
+  /** Activities in flight; nearly all of them wait for a sandbox, so this is no measure of load. */
+  activities: number;
+}
+
+/**
+ * The workers of one machine: the general queue (workflows and activities that any machine may run) and the queue of
+ * this host's sandboxes.
+ */
+export async function createWorkers(
+  options: WorkerOptions,
+): Promise<{ run(): Promise<void>; shutdown(): void }> {
+  const connection = await NativeConnection.connect({ address: options.address });
+  const shared = {
+    connection,
+    namespace: options.namespace,
+    maxHeartbeatThrottleInterval: "2 seconds",
+    shutdownGraceTime: "1 second",
+    shutdownForceTime: "10 seconds",
+  } as const;
+  const general = await Worker.create({
+    ...shared,
+    taskQueue: GENERAL_QUEUE,
+    workflowBundle: await bundleWorkflows(),
+    maxCachedWorkflows: 400,
+    activities: generalActivities(options.deps),
+    maxConcurrentActivityTaskExecutions: 50,
+  });
+  const host = await Worker.create({
+    ...shared,
+    taskQueue: hostQueue(options.deps.host),
+    activities: hostActivities(options.deps),
+    maxConcurrentActivityTaskExecutions: options.activities,
+  });
+  return {
+    run: async () => {
+      try {
+        await Promise.all([general.run(), host.run()]);
+      } finally {
+        await connection.close();
+      }
+    },
+    shutdown: () => {
+      for (const worker of [general, host]) if (worker.getState() === "RUNNING") worker.shutdown();
+    },
+  };
+}
+
+export function bundleWorkflows(): Promise<WorkflowBundle> {
+  return bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL("../workflows/index.ts", import.meta.url)),
+  });
+}

@@ -6,9 +6,15 @@ export function percent(fraction: number | null): string {
   return fraction === null ? NOT_MEASURED : (fraction * 100).toFixed(1);
 }
 
-/** The ends of an interval of fractions as whole percent; empty when unknown. */
-export function percentRange(low: number | null, high: number | null): string {
-  return low === null || high === null ? "" : `${Math.round(low * 100)}–${Math.round(high * 100)}`;
+/**
+ * The ends of an interval of fractions, in whole percent, or with a decimal where whole percent would seem to leave out
+ * the value shown beside them; empty when unknown.
+ */
+export function percentRange(value: number | null, low: number | null, high: number | null): string {
+  if (value === null || low === null || high === null) return "";
+  const holds = Math.round(low * 100) <= value * 100 && value * 100 <= Math.round(high * 100);
+  const digits = holds && Math.round(low * 100) !== Math.round(high * 100) ? 0 : 1;
+  return `${(low * 100).toFixed(digits)}–${(high * 100).toFixed(digits)}`;
 }
 
 /** Seconds in the largest two units that matter. */

@@ -1,10 +1,11 @@
 import { NOT_MEASURED, percent } from "./format.ts";
 import { byTask } from "./metrics.ts";
-import { type PublishedCell, type PublishedPaper, publishedFor } from "./published.ts";
+import { type PublishedPaper, publishedFor } from "./published.ts";
 import type { RunRecord } from "./record.ts";
 import { causeTable } from "./report/causes.ts";
 import { type Html, html } from "./report/html.ts";
 import { matrix } from "./report/matrix.ts";
+import { publishedTable } from "./report/published-table.ts";
 import { rateTable } from "./report/rates.ts";
 import { STYLE } from "./report/style.ts";
 import type { Summary } from "./summary.ts";
@@ -66,29 +67,6 @@ function repeats({ repeats }: Summary): Html | "" {
   return html`<h2>Repeats</h2>
 <p>Chance that of k runs of a repository at least one is built (pass@k), and that all are (pass^k).</p>
 <div class="scroll"><table><thead><tr><th>System</th><th class="number">k</th><th class="number">Repositories</th><th class="number">pass@k, %</th><th class="number">pass^k, %</th></tr></thead><tbody>${rows}</tbody></table></div>`;
-}
-
-function publishedTable(cells: readonly PublishedCell[]): Html | "" {
-  if (cells.length === 0) return "";
-  const rows = cells
-    .filter(({ value }) => value !== null)
-    .map(
-      ({
-        paper,
-        table,
-        row,
-        column,
-        unit,
-        value,
-        derived,
-      }) => html`<tr><th scope="row">${row}</th><td>${column}</td><td class="number">${
-        value ?? NOT_MEASURED
-      }${unit === "percent" ? " %" : ""}</td><td>${paper}, ${table}${derived === null ? "" : html` <span class="quiet">(${derived})</span>`}</td></tr>
-`,
-    );
-  return html`<h2>Published on these repositories</h2>
-<p>As printed in the papers, under their own protocols; nothing above is filled in from here.</p>
-<div class="scroll"><table><thead><tr><th>System</th><th>Metric</th><th class="number">Value</th><th>Where</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 const HOW_TO_READ = html`<h2>How to read this</h2>

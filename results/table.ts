@@ -47,7 +47,7 @@ function rateColumn(name: string, rate: RateName, shown: NonNullable<Column["sho
     align: "right",
     shown,
     cell: (group) => {
-      const range = percentRange(group[`${rate}_low`], group[`${rate}_high`]);
+      const range = percentRange(group[rate], group[`${rate}_low`], group[`${rate}_high`]);
       return range === ""
         ? { text: percent(group[rate]) }
         : { text: percent(group[rate]), range: `[${range}]` };

@@ -42,11 +42,12 @@ export function matrix(records: readonly RunRecord[]): Html {
 function outcome(record: RunRecord): Html {
   const name = outcomeOf(record);
   const passed = record.essr ?? passedOfCollected(record);
-  const share =
-    name === "infra" || passed === null || passed === 0 || passed === 1 ? "" : ` ${percent(passed)} %`;
-  const cause = record.cause === null ? "" : ` ${record.cause}`;
+  const partial = name !== "infra" && passed !== null && passed > 0 && passed < 1;
+  const text = [OUTCOMES[name].symbol, partial ? `${percent(passed)} %` : [], record.cause ?? []]
+    .flat()
+    .join(" ");
   const detail = record.detail === null ? "" : html`<span class="detail">${record.detail}</span>`;
-  return html`<span class="outcome ${name}">${OUTCOMES[name].symbol}${share}${cause === "" ? "" : html`&nbsp;${cause}`}</span>${detail}`;
+  return html`<span class="outcome ${name}">${text}</span>${detail}`;
 }
 
 function outcomeOf(record: RunRecord): keyof typeof OUTCOMES {

@@ -17,9 +17,9 @@ export function rateTable(groups: readonly Group[]): Html {
   const rates = RATES.filter(({ rate, always }) => always || groups.some((group) => group[rate] !== null));
   const tokens = groups.some((group) => group.tokens_input !== null);
   const tokenHead = html`<th class="number">Tokens in / out</th><th class="number">Cost, USD</th>`;
-  return html`<div class="scroll"><table><thead><tr><th>System</th><th class="number">n</th>${rates.map(
+  return html`<div class="scroll"><table><thead><tr><th>System</th><th class="number">n</th><th class="number">Infra</th>${rates.map(
     ({ name }) => html`<th>${name}, %</th>`,
-  )}<th class="number">Steps</th>${tokens ? tokenHead : ""}<th class="number">Median time</th><th class="number">Infrastructure</th></tr></thead>
+  )}<th class="number">Steps</th>${tokens ? tokenHead : ""}<th class="number">Median time</th></tr></thead>
 <tbody>${groups.map((group) => groupRow(group, rates, tokens))}</tbody></table></div>`;
 }
 
@@ -35,21 +35,19 @@ function groupRow(group: Group, rates: typeof RATES, tokens: boolean): Html {
   const tokenCells = html`<td class="number">${used}</td><td class="number">${cost}</td>`;
   const infrastructure =
     group.infrastructure > 0 ? html`<span class="outcome infra">${group.infrastructure}</span>` : "0";
-  return html`<tr class="${all ? "all" : "tier"}"><th scope="row">${name}</th><td class="number">${group.n}</td>${rates.map(
+  return html`<tr class="${all ? "all" : "tier"}"><th scope="row">${name}</th><td class="number">${group.n}</td><td class="number">${infrastructure}</td>${rates.map(
     ({ rate }) => rateCell(group, rate),
   )}<td class="number">${amount(group.steps_mean)}</td>${tokens ? tokenCells : ""}<td class="number">${duration(
     group.wall_seconds_median,
-  )}</td><td class="number">${infrastructure}</td></tr>
+  )}</td></tr>
 `;
 }
 
 function rateCell(group: Group, rate: RateName): Html {
   const [value, low, high] = [group[rate], group[`${rate}_low`], group[`${rate}_high`]];
   if (value === null) return html`<td class="rate"><span class="quiet">${NOT_MEASURED}</span></td>`;
-  const range = percentRange(low, high);
-  return html`<td class="rate"><span class="value">${percent(value)}</span> <span class="range">${
-    range === "" ? "" : `${range}`
-  }</span>${bar(value, low, high)}</td>`;
+  const range = percentRange(value, low, high);
+  return html`<td class="rate"><span class="value">${percent(value)}</span> <span class="range">${range}</span>${bar(value, low, high)}</td>`;
 }
 
 /** A bar over 0–100 % with the interval as a whisker with ends. */

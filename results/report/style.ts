@@ -22,14 +22,14 @@ p { margin: 0.25rem 0 0.75rem; max-width: 50rem; color: var(--quiet); }
 .facts { margin: 0.35rem 0 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: 0.45rem 0.8rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
+th, td { padding: 0.45rem 0.65rem; text-align: left; vertical-align: top; border-top: 1px solid var(--line); }
 thead th { border-top: 0; font-size: 0.8rem; font-weight: 600; color: var(--quiet); white-space: nowrap; }
 tbody th { font-weight: 500; overflow-wrap: anywhere; min-width: 7rem; }
 .number { text-align: right; white-space: nowrap; }
 tr.all > * { border-top: 1px solid var(--quiet); }
 tr.all th, tr.all .value { font-weight: 650; }
 tr.tier th { color: var(--quiet); padding-left: 1.8rem; font-weight: 400; }
-.rate { min-width: 8.5rem; white-space: nowrap; }
+.rate { min-width: 7.2rem; white-space: nowrap; }
 .range, .quiet { color: var(--quiet); font-size: 0.85em; font-weight: 400; }
 .rate svg { display: block; width: 100%; height: 9px; margin-top: 3px; }
 .track { fill: var(--line); } .fill { fill: var(--bar); } .whisker { stroke: var(--whisker); stroke-width: 1.5; fill: none; vector-effect: non-scaling-stroke; }

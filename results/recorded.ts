@@ -2,7 +2,7 @@ import type { Task } from "../benchmarks/schema.ts";
 import { NOT_MEASURED, oneLine } from "./format.ts";
 import { compareText } from "./metrics.ts";
 import type { RunRecord } from "./record.ts";
-import { renderTextTable, type TextOptions } from "./text-table.ts";
+import { renderTextTable, type TextOptions, type TextTable } from "./text-table.ts";
 
 type Naive = NonNullable<Task["naive"]>;
 type Value = boolean | number | null;
@@ -13,6 +13,8 @@ export interface Difference {
   recorded: Value;
   /** Null: not measured (an infrastructure failure). */
   fresh: Value;
+  /** Why the two need not agree, where the record itself tells; null is a difference to look into. */
+  explanation: string | null;
 }
 
 export interface RecordedComparison {
@@ -31,8 +33,9 @@ const FIELDS = ["install_ok", "collect_ok", "passed", "failed", "errors"] as con
 
 /**
  * Compares the records of a naive set-up with the results that the suite recorded for it, field by field.
- * `install_ok` is replay exit 0, `collect_ok` the collector's exit; `errors` are errors of tests where the recorded
- * collection succeeded, else errors of collection. A run that was not reached has passed and failed nothing.
+ * `install_ok` is replay exit 0, `collect_ok` the collector's verdict. The recorded runs are plain `pytest`, which runs
+ * nothing once a module can't be collected, where the verifier goes on: after a failed collection a fresh run therefore
+ * counts as 0 passed, 0 failed and as many errors as modules that could not be collected.
  * Give the records of one arm; with repeats the first record of a task is compared.
  */
 export function compareWithRecorded(
@@ -64,23 +67,37 @@ export function compareWithRecorded(
 }
 
 function differencesOf(task: string, naive: Naive, record: RunRecord): Difference[] {
-  const fresh = freshResult(record, naive);
-  return FIELDS.flatMap((field) =>
-    fresh?.[field] === naive[field]
-      ? []
-      : [{ task, field, recorded: naive[field], fresh: fresh?.[field] ?? null }],
-  );
+  const fresh = record.validity === "infrastructure" ? null : freshResult(record);
+  return FIELDS.filter((field) => fresh?.[field] !== naive[field]).map((field) => ({
+    task,
+    field,
+    recorded: naive[field],
+    fresh: fresh?.[field] ?? null,
+    explanation: explain(field, naive, fresh, record),
+  }));
 }
 
-function freshResult(record: RunRecord, naive: Naive): Naive | null {
-  if (record.validity === "infrastructure") return null;
+function freshResult(record: RunRecord): Naive {
+  const collected = record.collection?.ok ?? false;
+  const tests = collected ? record.tests : null;
   return {
     install_ok: record.replay?.exit === 0,
-    collect_ok: record.collection?.ok ?? false,
-    passed: record.tests?.passed ?? 0,
-    failed: record.tests?.failed ?? 0,
-    errors: (naive.collect_ok ? record.tests?.errors : record.collection?.errors) ?? 0,
+    collect_ok: collected,
+    passed: tests?.passed ?? 0,
+    failed: tests?.failed ?? 0,
+    errors: (collected ? tests?.errors : record.collection?.errors) ?? 0,
   };
+}
+
+function explain(field: keyof Naive, naive: Naive, fresh: Naive | null, record: RunRecord): string | null {
+  if (fresh === null) return `not graded: ${record.cause ?? "infrastructure"}`;
+  if (field === "install_ok" || field === "collect_ok") return null;
+  if (!naive.collect_ok && !fresh.collect_ok)
+    return "collection failed in both; pytest may end before it counts its errors";
+  const flaky = record.tests?.flaky ?? 0;
+  if (flaky > 0 && Math.abs(fresh[field] - naive[field]) <= flaky)
+    return `${flaky} passed in the second look only`;
+  return null;
 }
 
 /** The comparison for people: a sentence, then one line per difference. */
@@ -97,21 +114,19 @@ export function renderRecordedComparison(comparison: RecordedComparison, options
 
 function differenceTable(differences: readonly Difference[], options: TextOptions): string {
   const show = (value: Value) => ({ text: value === null ? NOT_MEASURED : String(value) });
-  return renderTextTable(
-    {
-      columns: [
-        { name: "task", align: "left" },
-        { name: "field", align: "left" },
-        { name: "recorded", align: "right" },
-        { name: "fresh", align: "right" },
-      ],
-      rows: differences.map(({ task, field, recorded, fresh }) => [
-        { text: oneLine(task) },
-        { text: field },
-        show(recorded),
-        show(fresh),
-      ]),
-    },
-    options,
-  );
+  const columns: TextTable["columns"] = [
+    { name: "task", align: "left" },
+    { name: "field", align: "left" },
+    { name: "recorded", align: "right" },
+    { name: "fresh", align: "right" },
+    { name: "explanation", align: "left" },
+  ];
+  const rows = differences.map(({ task, field, recorded, fresh, explanation }) => [
+    { text: oneLine(task) },
+    { text: field },
+    show(recorded),
+    show(fresh),
+    { text: explanation ?? "" },
+  ]);
+  return renderTextTable({ columns, rows }, options);
 }

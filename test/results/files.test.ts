@@ -102,3 +102,11 @@ test("writing results twice gives the same bytes, counts each cell once and leav
     ],
   );
 });
+
+test("results of a sweep without a record are written all the same", async (t) => {
+  const out = await folder();
+  const summary = await writeResults(out, { sweep: "s1", suite: "pypi-smoke", records: [] });
+  t.deepEqual(summary.groups, []);
+  t.is(await readFile(join(out, "records.jsonl"), "utf8"), "");
+  t.true((await readFile(join(out, "report.html"), "utf8")).includes("0 runs"));
+});

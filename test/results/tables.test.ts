@@ -104,8 +104,8 @@ test("differences from the recorded naive result are named by task and field", (
   t.deepEqual(
     comparison.differences.filter(({ task }) => task === "a"),
     [
-      { task: "a", field: "passed", recorded: 89, fresh: 90 },
-      { task: "a", field: "failed", recorded: 1, fresh: 0 },
+      { task: "a", field: "passed", recorded: 89, fresh: 90, explanation: null },
+      { task: "a", field: "failed", recorded: 1, fresh: 0, explanation: null },
     ],
   );
   t.deepEqual(comparison.agreeing, ["b"]);
@@ -119,4 +119,29 @@ test("differences from the recorded naive result are named by task and field", (
   t.true(text.startsWith("1 of 3 tasks agree with the recorded result in every field (install_ok 2,"));
   t.true(text.includes("Not run: d."));
   t.regex(text, /^a {5}passed +89 +90$/m);
+});
+
+test("a difference that the record itself accounts for says why", (t) => {
+  const failedCollection = { install_ok: true, collect_ok: false, passed: 0, failed: 0, errors: 0 };
+  const tests = { passed: 50, failed: 1, skipped: 0, errors: 1, flaky: 0, seconds: 1 };
+  const explanations = (record: ReturnType<typeof recordOf>, recorded: typeof naive) =>
+    compareWithRecorded([record], [{ id: "click", naive: recorded }]).differences.map(
+      ({ field, explanation }) => `${field}: ${explanation}`,
+    );
+  const goesOn = recordOf({ collection: { ok: false, count: 52, errors: 1 }, tests, ebsr: false });
+  t.deepEqual(explanations(goesOn, failedCollection), [
+    "errors: collection failed in both; pytest may end before it counts its errors",
+  ]);
+  const flaky = recordOf({ tests: { ...tests, passed: 90, failed: 0, errors: 0, flaky: 2 } });
+  t.deepEqual(explanations(flaky, { ...naive, passed: 88, failed: 2 }), [
+    "passed: 2 passed in the second look only",
+    "failed: 2 passed in the second look only",
+  ]);
+  t.deepEqual(explanations(flaky, { ...naive, passed: 80, failed: 10 }), ["passed: null", "failed: null"]);
+  t.is(explanations(infrastructureRecord(), naive)[0], "install_ok: not graded: sandbox_lost");
+});
+
+test("a sweep without a record yet has an empty table", (t) => {
+  t.is(renderTable([]).split("\n").length, 1);
+  t.is(renderTabSeparated([]).split("\n").length, 1);
 });

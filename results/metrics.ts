@@ -43,7 +43,7 @@ export type Group = {
   Rate<"self_claim">;
 
 /** Roles whose tokens are never part of the setup's (metrics.md: setup and evaluation tokens are never mixed). */
-export const NOT_SETUP: ReadonlySet<string> = new Set(["prosecutor", "judge", "distiller"]);
+const NOT_SETUP: ReadonlySet<string> = new Set(["prosecutor", "judge", "distiller"]);
 
 const TIERS = ["low", "medium", "high"];
 

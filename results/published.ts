@@ -47,7 +47,7 @@ const table = z
     path: ["rows"],
   });
 
-export const publishedPaper = z.strictObject({
+const publishedPaper = z.strictObject({
   paper: z.strictObject({
     system: z.string(),
     title: z.string(),

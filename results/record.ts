@@ -7,7 +7,7 @@ export const SCHEMA_VERSION = 1;
 const count = z.int().nonnegative();
 const seconds = z.number().nonnegative();
 
-export const tokenUsage = z.object({ input: count, cached: count, output: count, reasoning: count });
+const tokenUsage = z.object({ input: count, cached: count, output: count, reasoning: count });
 
 /**
  * One run's result: one line of `records.jsonl`.

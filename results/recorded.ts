@@ -7,7 +7,7 @@ import { renderTextTable, type TextOptions, type TextTable } from "./text-table.
 type Naive = NonNullable<Task["naive"]>;
 type Value = boolean | number | null;
 
-export interface Difference {
+interface Difference {
   task: string;
   field: keyof Naive;
   recorded: Value;

@@ -14,7 +14,7 @@ export function parseRecords(text: string, file: string): RunRecord[] {
 }
 
 /** One record from its JSON text; `where` names it in errors. */
-export function parseRecord(json: string, where: string): RunRecord {
+function parseRecord(json: string, where: string): RunRecord {
   let value: unknown;
   try {
     value = JSON.parse(json);

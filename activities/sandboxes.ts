@@ -5,7 +5,7 @@ import type { AttemptKey, SandboxRef, SourceRef } from "../workflows/types.ts";
 import { openAttempt, whileBeating } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { fetchSource, openTar } from "./source/fetch.ts";
-import { REPOSITORY } from "./steps.ts";
+import { REPOSITORY } from "./verify/context.ts";
 import { verifierMounts } from "./verify/mounts.ts";
 
 export async function prepareSource(deps: Deps, key: AttemptKey): Promise<SourceRef> {

@@ -1,7 +1,7 @@
-import { fileURLToPath } from "node:url";
-import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundle } from "@temporalio/worker";
+import { NativeConnection, Worker } from "@temporalio/worker";
 import type { Deps } from "../activities/deps.ts";
 import { generalActivities, hostActivities } from "../activities/index.ts";
+import { bundleWorkflows } from "./bundle.ts";
 import { GENERAL_QUEUE, hostQueue } from "../workflows/policies.ts";
 
 export interface WorkerOptions {
@@ -53,10 +53,4 @@ export async function createWorkers(
       for (const worker of [general, host]) if (worker.getState() === "RUNNING") worker.shutdown();
     },
   };
-}
-
-export function bundleWorkflows(): Promise<WorkflowBundle> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL("../workflows/index.ts", import.meta.url)),
-  });
 }

@@ -42,7 +42,7 @@ export interface HostActivities {
   cutNetwork(input: { sandbox: SandboxRef }): Promise<void>;
   collectTests(input: AttemptKey & { sandbox: SandboxRef; budget: Budget }): Promise<CollectionResult>;
   runTests(
-    input: AttemptKey & { sandbox: SandboxRef; budget: Budget; collection: CollectionResult },
+    input: AttemptKey & { sandbox: SandboxRef; budget: Budget },
   ): Promise<TestResult>;
   checkStatically(input: AttemptKey & { sandbox: SandboxRef }): Promise<StaticResult>;
 }

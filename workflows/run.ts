@@ -88,10 +88,7 @@ async function makeAttempt(
       facts.source,
       facts.artifact as ArtifactRef,
       input.budget,
-      found,
-      onStage,
-      input.testsNetwork,
-    );
+      found, onStage, input);
   } catch (error) {
     facts.failure = failureOf(error);
   }

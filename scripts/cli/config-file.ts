@@ -27,11 +27,11 @@ export async function applyConfigFile(command: Command, options: readonly Option
     const found = options.find((option) => option.name() === key);
     if (found === undefined)
       throw new UsageError(`${file}: unknown key "${key}"; keys are the long names of flags`);
-    command.setOptionValueWithSource(found.attributeName(), valueOf(file, found, value), "config");
+    command.setOptionValueWithSource(found.attributeName(), optionValue(file, found, value), "config");
   }
 }
 
-function valueOf(file: string, option: Option, value: unknown): unknown {
+function optionValue(file: string, option: Option, value: unknown): unknown {
   if (option.isBoolean()) {
     if (typeof value !== "boolean") throw new UsageError(`${file}: ${option.name()} must be true or false`);
     return value;

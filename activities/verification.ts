@@ -1,0 +1,86 @@
+import { mkdir } from "node:fs/promises";
+import type {
+  ArtifactRef,
+  AttemptKey,
+  Budget,
+  CollectionResult,
+  ReplayResult,
+  SandboxRef,
+  StaticResult,
+  TestResult,
+} from "../workflows/types.ts";
+import { beating, openAttempt } from "./attempt.ts";
+import type { Deps } from "./deps.ts";
+import { CausedError } from "./errors.ts";
+import { runCommand } from "./sandbox/run-command.ts";
+import { attemptFolder } from "./store/sweep-folder.ts";
+import { verifyCollection } from "./verify/collect.ts";
+import { REPOSITORY, type VerifyContext } from "./verify/context.ts";
+import { verifyStatically } from "./verify/static-check.ts";
+import { verifyTests } from "./verify/test.ts";
+
+type Input = AttemptKey & { sandbox: SandboxRef };
+
+const KEPT_ERROR = { head: 0, tail: 2_048 };
+
+/** Stage 2 of metrics.md: the artifact, and nothing else of the agent's, runs in the fresh sandbox. */
+export async function replayArtifact(
+  deps: Deps,
+  input: Input & { artifact: ArtifactRef; seconds: number },
+): Promise<ReplayResult> {
+  const { plan } = await openAttempt(input);
+  const driver = deps.driver(input.sandbox.driver);
+  const ended = await runCommand(
+    driver,
+    input.sandbox,
+    {
+      id: "replay",
+      root: "main",
+      command: (await deps.blobs.get(input.artifact.digest)).toString("utf8"),
+      cwd: REPOSITORY,
+      environment: {},
+      seconds: input.seconds,
+      outputBytes: plan.lock.limits.outputBytes,
+      stdin: null,
+    },
+    beating(),
+  );
+  if (ended.end === "lost") throw new CausedError("sandbox_lost", "the sandbox lost the replay");
+  if (ended.end === "oom") throw new CausedError("sandbox_oom", "the replay ran into the sandbox's memory limit");
+  if (ended.exit === 0) return { exit: 0, seconds: ended.seconds, detail: null };
+  const { text } = await driver.read(input.sandbox, "replay", "stderr", KEPT_ERROR);
+  const why = ended.end === "exited" ? `exit code ${ended.exit}` : `ended by its ${ended.end} limit`;
+  const last = text.trim().split("\n").at(-1) ?? "";
+  return { exit: ended.exit, seconds: ended.seconds, detail: `replay: ${why}: ${last}`.slice(0, 500) };
+}
+
+export async function collectTests(deps: Deps, input: Input & { budget: Budget }): Promise<CollectionResult> {
+  return verifyCollection(await contextOf(deps, input), input.budget);
+}
+
+export async function runTests(deps: Deps, input: Input & { budget: Budget }): Promise<TestResult> {
+  const { suite, task } = await openAttempt(input);
+  const ids = await suite.goldIds(task);
+  const count = task.gold && "count" in task.gold ? { count: task.gold.count } : null;
+  return verifyTests(await contextOf(deps, input), input.budget, ids === null ? count : { ids });
+}
+
+export async function checkStatically(deps: Deps, input: Input): Promise<StaticResult> {
+  const { missing_imports, pip_check } = await verifyStatically(await contextOf(deps, input));
+  return { missing_imports, pip_check };
+}
+
+async function contextOf(deps: Deps, input: Input): Promise<VerifyContext> {
+  const folder = attemptFolder(input);
+  await mkdir(folder, { recursive: true });
+  return {
+    driver: deps.driver(input.sandbox.driver),
+    sandbox: input.sandbox,
+    root: "main",
+    blobs: deps.blobs,
+    folder,
+    prefix: "verify",
+    interpreter: null,
+    watch: beating(),
+  };
+}

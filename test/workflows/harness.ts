@@ -1,0 +1,47 @@
+import { Client, Connection } from "@temporalio/client";
+import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundle } from "@temporalio/worker";
+import { bundleWorkflows } from "../../workers/bundle.ts";
+import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
+import type { SweepInput } from "../../workflows/sweep.ts";
+import { testTemporal } from "../support/temporal.ts";
+import { type Seen, type Simulation, simulatedActivities } from "./simulated.ts";
+
+Runtime.install({ logger: new DefaultLogger("ERROR") });
+
+let bundle: Promise<WorkflowBundle> | undefined;
+
+/** Serves the real workflows with simulated activities on a namespace of its own while `work` runs. */
+export async function withSimulation<T>(
+  simulation: Simulation,
+  work: (client: Client, seen: Seen) => Promise<T>,
+): Promise<T> {
+  bundle ??= bundleWorkflows();
+  const { connection: options, namespace } = await testTemporal();
+  const connection = await NativeConnection.connect(options);
+  const { activities, seen } = simulatedActivities(simulation);
+  const shared = { connection, namespace, activities, maxConcurrentActivityTaskExecutions: 50 };
+  const general = await Worker.create({ ...shared, taskQueue: GENERAL_QUEUE, workflowBundle: await bundle });
+  const host = await Worker.create({ ...shared, taskQueue: hostQueue("simulated") });
+  const running = [general.run(), host.run()];
+  const client = new Client({ connection: await Connection.connect(options), namespace });
+  try {
+    return await work(client, seen);
+  } finally {
+    general.shutdown();
+    host.shutdown();
+    await Promise.all(running);
+    await client.connection.close();
+    await connection.close();
+  }
+}
+
+export function sweepInput(sweep: string, parallel: number): SweepInput {
+  return {
+    folder: "/nowhere",
+    sweep,
+    suite: "simulated",
+    budget: { wall: 60, working: 60, steps: 100, command: 60, replay: 60, collect: 60, tests: 60, test: 60 },
+    testsNetwork: "off",
+    parallel,
+  };
+}

@@ -1,0 +1,106 @@
+import { ApplicationFailure } from "@temporalio/common";
+import type { GeneralActivities, HostActivities } from "../../workflows/activities.ts";
+import type { AttemptFacts, CellRef, RunOutcome } from "../../workflows/types.ts";
+import { CAUSES, type Cause } from "../../results/causes.ts";
+
+export interface Simulation {
+  cells: number;
+  steps: number;
+  /** The cause that the n-th attempt of a cell's sandbox creation fails with, or null. */
+  failWith?: (cell: string, attempt: number) => Cause | null;
+  /** Milliseconds that a step takes. */
+  stepMs?: number;
+}
+
+export interface Seen {
+  published: AttemptFacts[];
+  opened: string[];
+  closed: string[];
+  /** The most cells that were at work at the same time. */
+  peak: number;
+}
+
+/**
+ * Activities that touch nothing, for tests of the workflows alone: what they do is judged by the calls they make.
+ */
+export function simulatedActivities(simulation: Simulation): {
+  activities: GeneralActivities & HostActivities;
+  seen: Seen;
+} {
+  const seen: Seen = { published: [], opened: [], closed: [], peak: 0 };
+  const working = new Set<string>();
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const activities: GeneralActivities & HostActivities = {
+    claimHost: async () => ({ host: "simulated" }),
+    async nextCells({ from, limit }) {
+      const end = Math.min(from + limit, simulation.cells);
+      const cells: CellRef[] = [];
+      for (let index = from; index < end; index++) cells.push(cellRef(index));
+      return { cells, next: end < simulation.cells ? end : null, total: simulation.cells, settled: 0 };
+    },
+    writeResults: async () => undefined,
+    async publishRecord(facts) {
+      seen.published.push(facts);
+      working.delete(facts.cell);
+      const cause = facts.failure?.cause ?? null;
+      const valid = cause === null || CAUSES[cause].graded;
+      const outcome: RunOutcome = {
+        cell: facts.cell,
+        attempt: facts.attempt,
+        validity: valid ? "valid" : "infrastructure",
+        cause,
+        ebsr: facts.tests !== null,
+      };
+      return outcome;
+    },
+    prepareSource: async () => ({ digest: "s".repeat(64), revision: null, bytes: 1 }),
+    async openSandbox({ cell, attempt, purpose }) {
+      working.add(cell);
+      seen.peak = Math.max(seen.peak, working.size);
+      const cause = simulation.failWith?.(cell, attempt) ?? null;
+      if (cause !== null) throw ApplicationFailure.create({ type: cause, message: "simulated", nonRetryable: true });
+      const id = `${cell}/${attempt}/${purpose}`;
+      seen.opened.push(id);
+      return { driver: "local", id, host: "simulated" };
+    },
+    async closeSandbox({ sandbox }) {
+      seen.closed.push(sandbox.id);
+    },
+    async decide({ step }) {
+      return step > simulation.steps
+        ? { kind: "finish", claim: true, message: "done" }
+        : { kind: "command", script: "c".repeat(64), seconds: null };
+    },
+    async act() {
+      if (simulation.stepMs) await sleep(simulation.stepMs);
+      return { exit: 0, end: "exited", seconds: 0.01 };
+    },
+    freezeArtifact: async () => ({ digest: "a".repeat(64), commands: simulation.steps }),
+    replayArtifact: async () => ({ exit: 0, seconds: 1, detail: null }),
+    cutNetwork: async () => undefined,
+    collectTests: async () => ({ ok: true, count: 3, errors: 0, report: "r".repeat(64), detail: null }),
+    runTests: async () => ({
+      passed: 3,
+      failed: 0,
+      skipped: 0,
+      errors: 0,
+      flaky: 0,
+      seconds: 1,
+      gold: null,
+      report: "t".repeat(64),
+      detail: null,
+    }),
+    checkStatically: async () => ({ missing_imports: 0, pip_check: true }),
+  };
+  return { activities, seen };
+}
+
+function cellRef(index: number): CellRef {
+  return {
+    cell: `task-${index}--nop`,
+    task: `task-${index}`,
+    language: "python",
+    arm: { id: "nop", system: "nop", model: null, options: {} },
+    attemptsBefore: 0,
+  };
+}

@@ -1,0 +1,108 @@
+import test from "ava";
+import type { Client } from "@temporalio/client";
+import { GENERAL_QUEUE } from "../../workflows/policies.ts";
+import type { Progress } from "../../workflows/sweep.ts";
+import { sweepInput, withSimulation } from "./harness.ts";
+
+function start(client: Client, id: string, parallel = 4) {
+  return client.workflow.start("sweep", {
+    workflowId: id,
+    taskQueue: GENERAL_QUEUE,
+    args: [sweepInput(id, parallel)],
+  });
+}
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+test.serial("a sweep runs every cell once, no more at a time than it may", async (t) => {
+  await withSimulation({ cells: 30, steps: 2, stepMs: 20 }, async (client, seen) => {
+    const handle = await start(client, "sweep-all", 3);
+    const progress: Progress = await handle.result();
+    t.is(progress.done, 30);
+    t.is(progress.ungraded, 0);
+    t.is(new Set(seen.published.map((facts) => facts.cell)).size, 30);
+    t.is(seen.published.length, 30);
+    t.true(seen.peak <= 3);
+    t.deepEqual(seen.closed.toSorted(), seen.opened.toSorted());
+  });
+});
+
+test.serial("an infrastructure failure is retried as a new attempt and each attempt leaves a record", async (t) => {
+  const failWith = (cell: string, attempt: number) =>
+    cell === "task-1--nop" && attempt < 3 ? ("sandbox_lost" as const) : null;
+  await withSimulation({ cells: 2, steps: 1, failWith }, async (client, seen) => {
+    const progress: Progress = await (await start(client, "sweep-retry")).result();
+    t.is(progress.ungraded, 0);
+    const attempts = seen.published.filter((facts) => facts.cell === "task-1--nop");
+    t.deepEqual(
+      attempts.map((facts) => [facts.attempt, facts.failure?.cause ?? null]),
+      [
+        [1, "sandbox_lost"],
+        [2, "sandbox_lost"],
+        [3, null],
+      ],
+    );
+  });
+});
+
+test.serial("a source that is gone is not tried again, and the sweep goes on", async (t) => {
+  const failWith = (cell: string) => (cell === "task-0--nop" ? ("source_vanished" as const) : null);
+  await withSimulation({ cells: 3, steps: 1, failWith }, async (client, seen) => {
+    const progress: Progress = await (await start(client, "sweep-vanished")).result();
+    t.is(progress.done, 3);
+    t.is(progress.ungraded, 1);
+    t.deepEqual(progress.causes, { source_vanished: 1 });
+    t.is(seen.published.length, 3);
+  });
+});
+
+test.serial("the breaker pauses a sweep whose runs keep failing alike, and unpausing goes on", async (t) => {
+  let broken = true;
+  const failWith = () => (broken ? ("source_mismatch" as const) : null);
+  await withSimulation({ cells: 12, steps: 1, failWith }, async (client, seen) => {
+    const handle = await start(client, "sweep-breaker", 1);
+    await until(async () => (await handle.query<Progress>("progress")).paused !== null);
+    t.regex((await handle.query<Progress>("progress")).paused ?? "", /5 runs in a row .* source_mismatch/);
+    t.is(seen.published.length, 5);
+    broken = false;
+    await handle.signal("unpause");
+    const progress: Progress = await handle.result();
+    t.is(progress.done, 12);
+    t.is(progress.ungraded, 5);
+  });
+});
+
+test.serial("a quota failure pauses the sweep at once", async (t) => {
+  const failWith = (cell: string) => (cell === "task-1--nop" ? ("quota_exhausted" as const) : null);
+  await withSimulation({ cells: 6, steps: 1, failWith }, async (client, seen) => {
+    const handle = await start(client, "sweep-quota", 1);
+    await until(async () => (await handle.query<Progress>("progress")).paused !== null);
+    t.is(seen.published.length, 2);
+    await handle.signal("unpause");
+    t.is(((await handle.result()) as Progress).done, 6);
+  });
+});
+
+test.serial("parallelism changes while the sweep runs, and nonsense is refused", async (t) => {
+  await withSimulation({ cells: 20, steps: 3, stepMs: 50 }, async (client, seen) => {
+    const handle = await start(client, "sweep-parallel", 1);
+    await until(() => seen.published.length >= 1);
+    t.is(seen.peak, 1);
+    t.is(await handle.executeUpdate("parallel", { args: [6] }), 6);
+    await t.throwsAsync(handle.executeUpdate("parallel", { args: [0] }));
+    await handle.result();
+    t.true(seen.peak > 1 && seen.peak <= 6);
+  });
+});
+
+test.serial("cancelling a sweep closes every sandbox that was opened", async (t) => {
+  await withSimulation({ cells: 20, steps: 50, stepMs: 50 }, async (client, seen) => {
+    const handle = await start(client, "sweep-cancel", 4);
+    await until(() => seen.opened.length >= 4);
+    await handle.cancel();
+    await t.throwsAsync(handle.result());
+    t.deepEqual(seen.closed.toSorted(), seen.opened.toSorted());
+  });
+});

@@ -59,7 +59,7 @@ async function writeRequest(
   request: Request,
 ): Promise<{ key: string; path: string }> {
   const path = join(folder, "verify", `${id}.request.json`);
-  const draft = `${path}.${process.pid}.draft`;
+  const draft = `${path}.${randomBytes(8).toString("hex")}.draft`;
   await mkdir(join(folder, "verify"), { recursive: true });
   await writeFileAtomically(draft, JSON.stringify({ key: randomBytes(32).toString("hex"), ...request }));
   try {

@@ -59,7 +59,7 @@ export interface SandboxRef {
 
 /** A fetched source in the machine's cache. */
 export interface SourceRef {
-  /** sha256 over what was fetched (commit id for git). */
+  /** sha256 over kind and pin (address and commit; file's sha256; a folder's content), the same on every machine. */
   digest: string;
   revision: string | null;
   bytes: number;

@@ -1,0 +1,120 @@
+/* The control socket: one request line with tab-separated words per connection, one answer. Only the host can reach it. */
+#include "init.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define MAX_WORDS 4
+
+int control_socket = -1;
+/* The connection being served, so that no child keeps it open. */
+static int serving = -1;
+
+void leave_control(void) {
+  close(control_socket);
+  close(keeper_link);
+  if (serving >= 0) close(serving);
+}
+
+void control_begin(void) {
+  control_socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "ctl.sock"};
+  if (fchdir(control_folder)) fail("control folder: %s", strerror(errno));
+  unlink("ctl.sock");
+  if (control_socket < 0 || bind(control_socket, (struct sockaddr *)&address, sizeof address) || listen(control_socket, 64))
+    fail("cannot open the control socket: %s", strerror(errno));
+  /* The folder above is the user's alone. */
+  chmod("ctl.sock", 0666);
+  if (chdir("/")) fail("chdir: %s", strerror(errno));
+}
+
+static void answer(int connection, const char *problem) {
+  char *line = problem ? text("error %s\n", problem) : text("ok\n");
+  write_all(connection, line, strlen(line));
+  free(line);
+}
+
+static bool read_line(int connection, char *line, size_t size) {
+  size_t used = 0;
+  while (used < size - 1) {
+    ssize_t got = recv(connection, line + used, size - 1 - used, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    used += (size_t)got;
+    if (line[used - 1] == '\n') {
+      line[used - 1] = 0;
+      return true;
+    }
+  }
+  return false;
+}
+
+static const char *switch_network(const char *state) {
+  char message[64];
+  int size = snprintf(message, sizeof message, "network %s", state);
+  if (send(keeper_link, message, (size_t)size, MSG_NOSIGNAL) != size) return "the keeper is gone";
+  struct pollfd wait = {.fd = keeper_link, .events = POLLIN};
+  if (poll(&wait, 1, 15000) != 1) return "the keeper does not answer";
+  ssize_t got = recv(keeper_link, message, sizeof message - 1, 0);
+  return got == 2 ? NULL : "the network helper does not start (remedy: apt-get install slirp4netns)";
+}
+
+/* What takes long is answered by a child, so that init stays free. */
+static void serve_beside(int connection, char **words, int count) {
+  pid_t pid = fork();
+  if (pid < 0) answer(connection, "no process left");
+  if (pid != 0) return;
+  serving = -1;
+  leave_control();
+  if (!strcmp(words[0], "usage")) serve_usage(connection);
+  struct layer *layer = count == 4 ? root_layer(words[1]) : NULL;
+  if (layer) serve_file(connection, layer, strtoull(words[2], NULL, 10), words[3]);
+  else answer(connection, "no such root");
+  _exit(0);
+}
+
+static void start(int connection, const char *name, const char *root) {
+  struct layer *layer = root_layer(root);
+  answer(connection, layer ? exec_start(name, layer) : "no such root");
+}
+
+static void dispatch(int connection, char **words, int count) {
+  const char *verb = words[0], *first = words[1], *second = words[2];
+  if (!strcmp(verb, "ping")) return answer(connection, NULL);
+  if (!strcmp(verb, "usage") || !strcmp(verb, "file")) return serve_beside(connection, words, count);
+  if (count == 2 && !strcmp(verb, "alive")) return answer(connection, exec_alive(first) ? NULL : "gone");
+  if (count == 2 && !strcmp(verb, "stop")) return answer(connection, exec_signal(first, SIGTERM) ? NULL : "gone");
+  if (count == 2 && !strcmp(verb, "drop")) return answer(connection, root_drop(first));
+  if (count == 2 && !strcmp(verb, "network")) return answer(connection, switch_network(first));
+  if (count == 3 && !strcmp(verb, "exec")) return start(connection, first, second);
+  if (count == 3 && !strcmp(verb, "push")) return answer(connection, root_push(first, second));
+  if (count == 3 && !strcmp(verb, "pop")) return answer(connection, root_pop(first, second));
+  if (count == 3 && !strcmp(verb, "fork")) return answer(connection, root_fork(first, second));
+  answer(connection, "unknown request");
+}
+
+void control_serve(void) {
+  int connection = accept4(control_socket, NULL, NULL, SOCK_CLOEXEC);
+  if (connection < 0) return;
+  serving = connection;
+  struct timeval patience = {.tv_sec = 2};
+  setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  char line[PATH_MAX + 1024], *words[MAX_WORDS] = {"", "", "", ""}, *at = line;
+  int count = 0;
+  if (read_line(connection, line, sizeof line)) {
+    while (at && count < MAX_WORDS) words[count++] = strsep(&at, "\t");
+    dispatch(connection, words, count);
+  }
+  close(connection);
+  serving = -1;
+}

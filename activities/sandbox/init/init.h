@@ -1,0 +1,187 @@
+/*
+ * sandbox-init: what runs a sandbox from the inside, and its keeper on the host.
+ *
+ *   keeper      host side: volume, control group, id maps, network helper, deadline
+ *   init        PID 1 of the sandbox: stage, layers, control socket, reaping
+ *   supervisor  one per command: limits, output, exit file
+ *   payload     the command itself, in the inner user namespace
+ *
+ * Two nested user namespaces: init and the supervisors run in the outer one under an id (SUPERVISOR_ID) that the inner
+ * one does not map, so nothing that the payload does (kill -9 -1 as root, ptrace, /proc/1) reaches them.
+ */
+#ifndef SANDBOX_INIT_H
+#define SANDBOX_INIT_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Ids 0..65535 are the payload's; the one above is init's. */
+#define PAYLOAD_IDS 65536
+#define SUPERVISOR_ID 65536
+#define MAX_MOUNTS 64
+#define NAME_SIZE 160
+
+struct bind_mount {
+  char *source, *target;
+  bool directory;
+};
+
+/* The sandbox's `config` file: one `key<TAB>value` per line, written by the driver. */
+struct config {
+  char *id, *base, *hostname;
+  unsigned long long memory, disk, processes, deadline, id_base, group_base;
+  double cpus;
+  bool network, volume;
+  struct bind_mount mounts[MAX_MOUNTS];
+  int mount_count;
+};
+
+/* util.c */
+/* Where a fatal message goes besides stderr: a file called `failed` (-1), the socket to the keeper, or nowhere. */
+#define FAILURE_STDERR (-2)
+extern int failure_socket;
+_Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool write_all(int fd, const void *data, size_t size);
+/* 0, or -1 with errno: one write(2) of the whole text, as /proc and cgroup files want it. */
+int write_file(const char *path, const char *content);
+/* Writes beside the target and renames. */
+int replace_file(int folder, const char *name, const char *content);
+/* Whole file, NUL-terminated, in fresh memory; NULL with errno. */
+char *read_file(int folder, const char *name, size_t *size);
+double now(void);
+void load_config(struct config *config);
+/* Start time of a process (field 22 of /proc/pid/stat), 0 when there is none. */
+unsigned long long start_time(pid_t pid);
+void hide_arguments(char **argv, const char *name);
+
+
+/* idmap.c */
+void write_maps(pid_t pid, const struct config *config);
+int run_mapped(int argc, char **argv);
+int pipe_wait(int fd);
+
+/* cgroup.c */
+void cgroup_make(const struct config *config);
+void cgroup_attach(pid_t pid);
+/* Removes the groups named in the file `cgroups` of the current folder, ending what is in them. */
+void cgroup_remove(void);
+/* Files of the group, opened before the sandbox loses sight of them; -1 where there is no group. */
+extern int oom_file, peak_file;
+unsigned long long oom_kills(void);
+
+/* volume.c */
+void volume_mount(const struct config *config);
+/* Drops the volume without writing back what is still in memory. */
+void volume_discard(void);
+/* Waits until the loop device of the current folder is free again. */
+void volume_wait(void);
+
+/* network.c */
+void network_start(pid_t init);
+void network_stop(void);
+bool network_runs(void);
+/* Tells whether the ended process was the helper. */
+bool network_ended(pid_t pid);
+
+/* keeper.c, destroy.c */
+int keeper(const char *folder, char **argv);
+int destroy(const char *folder);
+
+/* init.c */
+_Noreturn void init(const struct config *config, int keeper_socket);
+extern int control_folder, exec_folder, keeper_link;
+extern const struct config *settings;
+void reap(void);
+
+/* stage.c */
+void stage_binds(const struct config *config);
+void stage_enter(const struct config *config);
+void stage_seal(void);
+/* Builds a root in a fresh mount namespace of the calling process and enters it. `layers`: overlay's lowerdir, without the base. */
+void root_enter(const struct config *config, const char *lower, const char *layer);
+
+/* userns.c */
+extern int inner_user;
+void inner_user_make(unsigned long long processes);
+void inner_user_enter(void);
+
+/* layer-mount.c */
+/* The mount namespace of a new layer over the others (overlay's lowerdir), or -1. */
+int mount_layer(const char *lower, unsigned number);
+
+/* layers.c */
+struct layer;
+struct layer *root_layer(const char *root);
+int layer_namespace(const struct layer *layer);
+void layers_begin(void);
+/* Each returns NULL, or what is wrong. */
+const char *root_push(const char *root, const char *frame);
+const char *root_pop(const char *root, const char *frame);
+const char *root_fork(const char *root, const char *name);
+const char *root_drop(const char *name);
+
+/* exec.c */
+/* NULL, or what is wrong. A second start of the same name does nothing. */
+const char *exec_start(const char *name, struct layer *layer);
+/* Whether a supervisor still watches over it. */
+bool exec_alive(const char *name);
+bool exec_signal(const char *name, int signal);
+void exec_signal_layer(const struct layer *layer, int signal);
+bool exec_in_layer(const struct layer *layer);
+void exec_ended(pid_t pid);
+
+/* supervisor.c */
+_Noreturn void supervise(int folder, int namespace);
+
+/* output.c: stream 0 is stdout, 1 is stderr. */
+void output_open(int folder);
+int output_writer(int stream);
+int output_reader(int stream);
+void output_close_writers(void);
+void output_drain(unsigned long long limit);
+bool output_over(void);
+
+/* payload.c */
+struct request {
+  char *cwd, *command, **environment;
+  double seconds;
+  unsigned long long output;
+};
+_Noreturn void payload(const struct request *request, int namespace, int folder, int in, int out, int err);
+
+/* seccomp.c */
+void deny_system_calls(void);
+
+/* tree.c */
+/* Each sends the signal to all of the kind that live, and returns how many there were. */
+int signal_descendants(pid_t ancestor, int signal);
+int signal_namespace(ino_t mount_namespace, int signal);
+/* SIGKILL that even a fork bomb does not outrun: stop all until none is new, then kill. Returns how many were left. */
+int kill_descendants(pid_t ancestor);
+int kill_namespace(ino_t mount_namespace);
+extern int proc_folder;
+
+/* control.c */
+void control_begin(void);
+extern int control_socket;
+void control_serve(void);
+/* For children of init: closes what only init may hold. */
+void leave_control(void);
+
+/* files.c */
+void serve_file(int connection, const struct layer *layer, unsigned long long limit, const char *path);
+void serve_usage(int connection);
+
+/* trash.c */
+/* Takes the folder out of sight at once; a child of init removes it later. */
+void discard_folder(const char *folder);
+
+#endif

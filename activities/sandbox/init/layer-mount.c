@@ -1,0 +1,62 @@
+/* One layer on the volume, and the mount namespace whose root it is. */
+#include "init.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool make_folders(unsigned number) {
+  char *folder = text("v/%x", number), *upper = text("%s/d", folder), *work = text("%s/w", folder);
+  struct stat base;
+  bool made = stat("b", &base) == 0 && mkdir(folder, 0755) == 0 && mkdir(upper, 0755) == 0 && mkdir(work, 0755) == 0 &&
+              chown(upper, 0, 0) == 0 && chmod(upper, base.st_mode & 07777) == 0;
+  if (!made) note("cannot make layer %x: %s", number, strerror(errno));
+  free(folder);
+  free(upper);
+  free(work);
+  return made;
+}
+
+static _Noreturn void hold_root(const char *lower, const char *layer, int made, int seen) {
+  leave_control();
+  failure_socket = FAILURE_STDERR;
+  if (unshare(CLONE_NEWNS)) fail("cannot make a mount namespace: %s", strerror(errno));
+  root_enter(settings, lower, layer);
+  write_all(made, "m", 1);
+  pipe_wait(seen);
+  _exit(0);
+}
+
+static int make_namespace(const char *lower, unsigned number) {
+  int made[2], opened[2], result = -1;
+  if (pipe2(made, O_CLOEXEC)) return -1;
+  if (pipe2(opened, O_CLOEXEC)) {
+    close(made[0]);
+    close(made[1]);
+    return -1;
+  }
+  char *layer = text("v/%x", number);
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(opened[1]);
+    hold_root(lower, layer, made[1], opened[0]);
+  }
+  close(made[1]);
+  close(opened[0]);
+  if (pid > 0 && pipe_wait(made[0]) == 0) {
+    char *path = text("/p/%d/ns/mnt", pid);
+    result = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
+  }
+  close(opened[1]);
+  close(made[0]);
+  if (pid > 0) waitpid(pid, NULL, 0);
+  free(layer);
+  return result;
+}
+
+int mount_layer(const char *lower, unsigned number) { return make_folders(number) ? make_namespace(lower, number) : -1; }

@@ -1,0 +1,66 @@
+import { createHash, randomBytes } from "node:crypto";
+import { access, chmod, mkdir, readdir, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { execa } from "execa";
+import { CausedError } from "../../errors.ts";
+import { withLock } from "../../store/lock.ts";
+
+const SOURCES = join(import.meta.dirname, "..", "init");
+const FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Werror"];
+const REMEDY = "Remedy: apt-get install gcc libc6-dev";
+
+const built = new Map<string, Promise<string>>();
+
+/** Path of the compiled sandbox-init of these sources; compiled on first need, once per state folder and content. */
+export function initBinary(stateFolder: string): Promise<string> {
+  let path = built.get(stateFolder);
+  if (path === undefined) {
+    path = getOrBuild(stateFolder);
+    built.set(stateFolder, path);
+    path.catch(() => built.delete(stateFolder));
+  }
+  return path;
+}
+
+async function getOrBuild(stateFolder: string): Promise<string> {
+  const names = (await readdir(SOURCES)).filter((name) => /\.[ch]$/.test(name)).sort();
+  const hash = createHash("sha256").update(JSON.stringify([process.arch, FLAGS]));
+  for (const name of names) hash.update(`${name}\n`).update(await readFile(join(SOURCES, name)));
+  const tools = join(stateFolder, "tools");
+  const path = join(tools, `sandbox-init-${hash.digest("hex").slice(0, 16)}`);
+  if (await exists(path)) return path;
+  await mkdir(tools, { recursive: true });
+  return withLock(`${path}.lock`, async () => {
+    if (!(await exists(path)))
+      await compile(
+        names.filter((name) => name.endsWith(".c")),
+        path,
+      );
+    return path;
+  });
+}
+
+async function compile(sources: string[], path: string): Promise<void> {
+  const partial = `${path}.${randomBytes(4).toString("hex")}.tmp`;
+  const result = await execa("cc", [...FLAGS, "-o", partial, ...sources], { cwd: SOURCES, reject: false });
+  if (result.code === "ENOENT")
+    throw new CausedError("capacity", `no C compiler (cc) for sandbox-init. ${REMEDY}`);
+  if (result.failed) {
+    throw new CausedError(
+      "capacity",
+      `sandbox-init does not compile: ${result.stderr.slice(0, 500)}. ${REMEDY}`,
+    );
+  }
+  await chmod(partial, 0o755);
+  await rename(partial, path);
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmod, chown, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { execa } from "execa";
+import { writeFileAtomically } from "../../../results/atomic-file.ts";
+import { CausedError } from "../../errors.ts";
+import type { SandboxSpec } from "../driver.ts";
+import { removeMapped } from "./base-unpack.ts";
+import { control } from "./control.ts";
+import { type IdMap, supervisorId } from "./id-map.ts";
+import type { SandboxFolder } from "./names.ts";
+import { keeperConfig, readSpec, writeSpec } from "./spec.ts";
+
+const READY_MS = 60_000;
+/** The keeper's exit code when another keeper of the same sandbox is at work. */
+const TAKEN = 3;
+/** Nothing of the worker's environment goes further than its tools' search path. */
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/**
+ * Gets or makes the sandbox. Made by starting its keeper, which outlives this process; a creation that a killed worker
+ * left half done is taken up where it stands. Throws CausedError `sandbox_lost` when it was there and has ended.
+ */
+export async function createSandbox(
+  sandbox: SandboxFolder,
+  spec: SandboxSpec,
+  options: { binary: string; map: IdMap; volume: boolean },
+): Promise<void> {
+  const config = keeperConfig(spec, options.map, options.volume);
+  await mkdir(dirname(sandbox.home), { recursive: true, mode: 0o711 });
+  await mkdir(join(sandbox.control, "exec"), { recursive: true, mode: 0o755 });
+  await giveToInit(sandbox.control, options.map);
+  await giveToInit(join(sandbox.control, "exec"), options.map);
+  if ((await readSpec(sandbox)) === null) await writeSpec(sandbox, spec);
+  let ready = await readText(join(sandbox.home, "ready"));
+  if (ready === null) {
+    await rm(join(sandbox.home, "failed"), { force: true });
+    await writeFileAtomically(join(sandbox.home, "config"), config);
+    ready = await startKeeper(sandbox, options.binary);
+  }
+  if (ready.trim().split(" ")[2] === "0") {
+    throw new CausedError(
+      "capacity",
+      `sandbox ${spec.id}: the network helper does not start (see ${sandbox.home}/keeper.log). Remedy: apt-get install slirp4netns`,
+    );
+  }
+  await control(sandbox, ["ping"]);
+}
+
+async function startKeeper(sandbox: SandboxFolder, binary: string): Promise<string> {
+  const child = spawn(binary, ["keeper", sandbox.home], { detached: true, stdio: "ignore", env: { PATH } });
+  let exit: number | null = null;
+  const failed = new Promise<never>((_, reject) => child.on("error", reject));
+  child.on("exit", (code) => {
+    exit = code ?? 1;
+  });
+  child.unref();
+  const end = Date.now() + READY_MS;
+  for (let wait = 4; Date.now() < end; wait = Math.min(wait * 1.5, 100)) {
+    const ready = await readText(join(sandbox.home, "ready"));
+    if (ready !== null) return ready;
+    const problem = await readText(join(sandbox.home, "failed"));
+    if (problem !== null) throw new CausedError("capacity", `cannot start a sandbox: ${problem}`);
+    if (exit !== null && exit !== TAKEN) {
+      throw new CausedError(
+        "capacity",
+        `cannot start a sandbox: its keeper ended with ${exit} (see ${sandbox.home}/keeper.log)`,
+      );
+    }
+    await Promise.race([sleep(wait), failed]);
+  }
+  throw new CausedError(
+    "capacity",
+    `cannot start a sandbox: its keeper is not ready after ${READY_MS / 1000} s (see ${sandbox.home}/keeper.log)`,
+  );
+}
+
+/** Ends the sandbox, whatever state it is in, and removes all of it. */
+export async function destroySandbox(
+  sandbox: SandboxFolder,
+  options: { binary: string; map: IdMap; stateFolder: string },
+): Promise<void> {
+  if (!(await exists(sandbox.home))) return;
+  const result = await execa(options.binary, ["destroy", sandbox.home], {
+    reject: false,
+    env: { PATH },
+    extendEnv: false,
+  });
+  if (result.failed)
+    throw new Error(`cannot end the sandbox in ${sandbox.home}: ${result.stderr || result.shortMessage}`);
+  // Renamed first: what a kill in the middle leaves is never taken for a sandbox.
+  const trash = join(dirname(sandbox.home), `.trash-${randomBytes(6).toString("hex")}`);
+  try {
+    await rename(sandbox.home, trash);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  await removeMapped(options.stateFolder, trash);
+}
+
+/** Lets the sandbox's init write in the folder, and nobody else of the host: its parent is the user's alone. */
+export async function giveToInit(folder: string, map: IdMap): Promise<void> {
+  const owner = supervisorId(map);
+  if (owner) await chown(folder, owner.user, owner.group);
+  else await chmod(folder, 0o777);
+}
+
+async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null)) !== null;
+}

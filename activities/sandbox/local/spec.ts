@@ -1,0 +1,71 @@
+import { readFile } from "node:fs/promises";
+import { isAbsolute, normalize } from "node:path";
+import { writeFileAtomically } from "../../../results/atomic-file.ts";
+import { CausedError } from "../../errors.ts";
+import type { SandboxSpec } from "../driver.ts";
+import type { IdMap } from "./id-map.ts";
+import { type SandboxFolder, safeName } from "./names.ts";
+
+/** A sandbox's `spec.json`: what a new worker needs to take it over. */
+export interface StoredSpec {
+  spec: SandboxSpec;
+  createdAt: string;
+}
+
+export async function readSpec(sandbox: SandboxFolder): Promise<StoredSpec | null> {
+  try {
+    return JSON.parse(await readFile(sandbox.spec, "utf8")) as StoredSpec;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+export async function needSpec(sandbox: SandboxFolder): Promise<StoredSpec> {
+  const stored = await readSpec(sandbox);
+  if (stored === null)
+    throw new CausedError("sandbox_lost", `the sandbox in ${sandbox.home} is gone (no spec.json)`);
+  return stored;
+}
+
+export async function writeSpec(sandbox: SandboxFolder, spec: SandboxSpec): Promise<void> {
+  await writeFileAtomically(sandbox.spec, JSON.stringify({ spec, createdAt: new Date().toISOString() }));
+}
+
+/** The keeper's `config`: one `key<TAB>value` a line. Throws on what the lines can't carry. */
+export function keeperConfig(spec: SandboxSpec, map: IdMap, volume: boolean): string {
+  const { limits } = spec;
+  const lines: [string, string | number][] = [
+    ["id", safeName(spec.id)],
+    ["base", spec.base.location],
+    ["hostname", "sandbox"],
+    ["memory", Math.floor(limits.memoryBytes)],
+    ["disk", Math.floor(limits.diskBytes)],
+    ["processes", Math.floor(limits.processes)],
+    ["deadline", Math.ceil(limits.deadlineSeconds)],
+    ["cpus", limits.cpus],
+    ["id_base", map.user],
+    ["group_base", map.group],
+    ["network", spec.network === "on" ? 1 : 0],
+    ["volume", volume ? 1 : 0],
+    ...spec.mounts.map(({ source, target }): [string, string] => [
+      "mount",
+      `${source}\t${mountTarget(target)}`,
+    ]),
+  ];
+  for (const [key, value] of lines) {
+    const tabs = key === "mount" ? 1 : 0;
+    if (/[\n\0]/.test(String(value)) || String(value).split("\t").length !== tabs + 1 || value === "") {
+      throw new Error(
+        `sandbox ${spec.id}: ${key}: "${value}" has a tab or line break, or is empty. Remedy: use another path`,
+      );
+    }
+  }
+  return `${lines.map(([key, value]) => `${key}\t${value}`).join("\n")}\n`;
+}
+
+function mountTarget(target: string): string {
+  const path = normalize(target);
+  if (isAbsolute(path) && path !== "/") return path;
+  throw new Error(`mount target "${target}" must be an absolute path below /`);
+}

@@ -2,7 +2,7 @@ import type { GeneralActivities, HostActivities } from "../workflows/activities.
 import { withCauses } from "./caused.ts";
 import type { Deps } from "./deps.ts";
 import { publishRecord } from "./publish.ts";
-import { closeSandbox, cutNetwork, openSandbox, prepareSource } from "./sandboxes.ts";
+import { closeSandbox, openSandbox } from "./sandboxes.ts";
 import { act, decide, freezeArtifact } from "./steps.ts";
 import { claimAttempt } from "./store/sweep-folder.ts";
 import { nextCells, writeResults } from "./sweep-cells.ts";
@@ -22,14 +22,12 @@ export function generalActivities(deps: Deps): GeneralActivities {
 
 export function hostActivities(deps: Deps): HostActivities {
   return withCauses<HostActivities>({
-    prepareSource: (key) => prepareSource(deps, key),
     openSandbox: (input) => openSandbox(deps, input),
     closeSandbox: (input) => closeSandbox(deps, input),
     decide: (input) => decide(deps, input),
     act: (input) => act(deps, input),
     freezeArtifact: (key) => freezeArtifact(deps, key),
     replayArtifact: (input) => replayArtifact(deps, input),
-    cutNetwork: (input) => cutNetwork(deps, input),
     collectTests: (input) => collectTests(deps, input),
     runTests: (input) => runTests(deps, input),
     checkStatically: (input) => checkStatically(deps, input),

@@ -7,8 +7,8 @@ import { CausedError } from "./errors.ts";
 import { runCommand } from "./sandbox/run-command.ts";
 import { attemptFolder } from "./store/sweep-folder.ts";
 import { appendStep, readTrajectory } from "./store/trajectory.ts";
-import { REPOSITORY } from "./verify/context.ts";
 import { systemNamed } from "./systems/registry.ts";
+import { REPOSITORY } from "./verify/context.ts";
 
 /** What the trajectory keeps of each output stream, in bytes: enough to read, small enough for thousands of runs. */
 const KEPT_OUTPUT = { head: 16_384, tail: 32_768 };

@@ -46,7 +46,8 @@ export async function replayArtifact(
     beating(),
   );
   if (ended.end === "lost") throw new CausedError("sandbox_lost", "the sandbox lost the replay");
-  if (ended.end === "oom") throw new CausedError("sandbox_oom", "the replay ran into the sandbox's memory limit");
+  if (ended.end === "oom")
+    throw new CausedError("sandbox_oom", "the replay ran into the sandbox's memory limit");
   if (ended.exit === 0) return { exit: 0, seconds: ended.seconds, detail: null };
   const { text } = await driver.read(input.sandbox, "replay", "stderr", KEPT_ERROR);
   const why = ended.end === "exited" ? `exit code ${ended.exit}` : `ended by its ${ended.end} limit`;
@@ -59,7 +60,9 @@ export async function collectTests(deps: Deps, input: Input & { budget: Budget }
 }
 
 export async function runTests(deps: Deps, input: Input & { budget: Budget }): Promise<TestResult> {
-  const { suite, task } = await openAttempt(input);
+  const { plan, suite, task } = await openAttempt(input);
+  if (plan.lock.tests_network === "off")
+    await deps.driver(input.sandbox.driver).network(input.sandbox, "off");
   const ids = await suite.goldIds(task);
   const count = task.gold && "count" in task.gold ? { count: task.gold.count } : null;
   return verifyTests(await contextOf(deps, input), input.budget, ids === null ? count : { ids });

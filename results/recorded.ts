@@ -33,7 +33,8 @@ const FIELDS = ["install_ok", "collect_ok", "passed", "failed", "errors"] as con
 
 /**
  * Compares the records of a naive set-up with the results that the suite recorded for it, field by field.
- * `install_ok` is replay exit 0, `collect_ok` the collector's verdict. The recorded runs are plain `pytest`, which runs
+ * `install_ok` is the self-claim (naive claims success when each of its commands succeeded; the failed ones are not in
+ * the artifact), `collect_ok` the collector's verdict. The recorded runs are plain `pytest`, which runs
  * nothing once a module can't be collected, where the verifier goes on: after a failed collection a fresh run therefore
  * counts as 0 passed, 0 failed and as many errors as modules that could not be collected.
  * Give the records of one arm; with repeats the first record of a task is compared.
@@ -81,7 +82,7 @@ function freshResult(record: RunRecord): Naive {
   const collected = record.collection?.ok ?? false;
   const tests = collected ? record.tests : null;
   return {
-    install_ok: record.replay?.exit === 0,
+    install_ok: record.self_claim === true,
     collect_ok: collected,
     passed: tests?.passed ?? 0,
     failed: tests?.failed ?? 0,

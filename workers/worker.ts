@@ -1,8 +1,8 @@
 import { NativeConnection, Worker } from "@temporalio/worker";
 import type { Deps } from "../activities/deps.ts";
 import { generalActivities, hostActivities } from "../activities/index.ts";
-import { bundleWorkflows } from "./bundle.ts";
 import { GENERAL_QUEUE, hostQueue } from "../workflows/policies.ts";
+import { bundleWorkflows } from "./bundle.ts";
 
 export interface WorkerOptions {
   address: string;

@@ -7,10 +7,10 @@ import type {
   CellPage,
   CollectionResult,
   Observation,
+  OpenedSandbox,
   ReplayResult,
   RunOutcome,
   SandboxRef,
-  SourceRef,
   StaticResult,
   TestResult,
 } from "./types.ts";
@@ -28,8 +28,8 @@ export interface GeneralActivities {
 
 /** Activities that touch a sandbox or the machine's caches: they run on the queue of the host that holds it. */
 export interface HostActivities {
-  prepareSource(key: AttemptKey): Promise<SourceRef>;
-  openSandbox(input: AttemptKey & { purpose: Purpose; source: SourceRef }): Promise<SandboxRef>;
+  /** Gets or creates the attempt's sandbox for this purpose, with the repository in it (fetched if need be). */
+  openSandbox(input: AttemptKey & { purpose: Purpose }): Promise<OpenedSandbox>;
   closeSandbox(input: { sandbox: SandboxRef }): Promise<void>;
   decide(input: AttemptKey & { step: number }): Promise<Action>;
   act(
@@ -39,11 +39,8 @@ export interface HostActivities {
   replayArtifact(
     input: AttemptKey & { sandbox: SandboxRef; artifact: ArtifactRef; seconds: number },
   ): Promise<ReplayResult>;
-  cutNetwork(input: { sandbox: SandboxRef }): Promise<void>;
   collectTests(input: AttemptKey & { sandbox: SandboxRef; budget: Budget }): Promise<CollectionResult>;
-  runTests(
-    input: AttemptKey & { sandbox: SandboxRef; budget: Budget },
-  ): Promise<TestResult>;
+  runTests(input: AttemptKey & { sandbox: SandboxRef; budget: Budget }): Promise<TestResult>;
   checkStatically(input: AttemptKey & { sandbox: SandboxRef }): Promise<StaticResult>;
 }
 

@@ -15,7 +15,6 @@ import type {
   RunOutcome,
   SandboxRef,
   SetupOutcome,
-  SourceRef,
 } from "./types.ts";
 import { closeSandbox, type Verification, verify } from "./verification.ts";
 
@@ -77,18 +76,9 @@ async function makeAttempt(
   try {
     onStage("host");
     const { host } = await anywhere.claimHost(key);
-    const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
-    onStage("source");
-    facts.source = await prepare.prepareSource(key);
-    await setUp(input, key, host, facts.source, facts, onStage);
+    const artifact = await setUp(input, key, host, facts, onStage);
     onStage("fresh sandbox");
-    await verify(
-      key,
-      host,
-      facts.source,
-      facts.artifact as ArtifactRef,
-      input.budget,
-      found, onStage, input);
+    await verify(key, host, artifact, input.budget, found, onStage, input.language);
   } catch (error) {
     facts.failure = failureOf(error);
   }
@@ -103,17 +93,18 @@ async function setUp(
   input: RunInput,
   key: AttemptKey,
   host: string,
-  source: SourceRef,
   facts: AttemptFacts,
   onStage: OnStage,
-): Promise<void> {
+): Promise<ArtifactRef> {
   const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
   onStage("sandbox");
-  const sandbox = await prepare.openSandbox({ ...key, purpose: "setup", source });
+  const { sandbox, source, snapshots } = await prepare.openSandbox({ ...key, purpose: "setup" });
+  Object.assign(facts, { source, snapshots });
   facts.sandboxDriver = sandbox.driver;
   try {
     facts.setup = await runSystem(input, key, host, sandbox, onStage);
     facts.artifact = await prepare.freezeArtifact(key);
+    return facts.artifact;
   } finally {
     await closeSandbox(host, sandbox);
   }

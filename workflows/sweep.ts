@@ -24,7 +24,6 @@ export interface SweepInput {
   sweep: string;
   suite: string;
   budget: Budget;
-  testsNetwork: "on" | "off";
   parallel: number;
   /** Set when the sweep continues as new. */
   carried?: Carried;
@@ -52,7 +51,8 @@ export const pauseSignal = defineSignal<[string]>("pause");
 export const unpauseSignal = defineSignal("unpause");
 export const parallelUpdate = defineUpdate<number, [number]>("parallel");
 
-const PAGE = 50;
+/** Small, so that a history that is to be continued as new does not grow by many more runs first. */
+const PAGE = 20;
 const anywhere = proxyActivities<GeneralActivities>(general);
 
 /** Starts a run per open cell, `parallel` at a time, and continues as new (children drained first) when history grows. */
@@ -165,7 +165,6 @@ function startRun(input: SweepInput, cell: CellRef) {
         language: cell.language,
         arm: cell.arm,
         budget: input.budget,
-        testsNetwork: input.testsNetwork,
         attemptsBefore: cell.attemptsBefore,
       },
     ],

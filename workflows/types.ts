@@ -45,7 +45,6 @@ export interface RunInput {
   language: string;
   arm: Arm;
   budget: Budget;
-  testsNetwork: "on" | "off";
   /** Attempts that earlier workflows of this cell used up (resume without the Temporal database). */
   attemptsBefore: number;
 }
@@ -55,6 +54,13 @@ export interface SandboxRef {
   id: string;
   /** The machine that holds it; sandbox activities of local and docker sandboxes run on that host's task queue. */
   host: string;
+}
+
+export interface OpenedSandbox {
+  sandbox: SandboxRef;
+  source: SourceRef;
+  /** How the driver keeps snapshots, for the record. */
+  snapshots: string;
 }
 
 /** A fetched source in the machine's cache. */

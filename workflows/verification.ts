@@ -8,7 +8,6 @@ import type {
   CollectionResult,
   ReplayResult,
   SandboxRef,
-  SourceRef,
   StaticResult,
   TestResult,
 } from "./types.ts";
@@ -29,15 +28,14 @@ export interface Verification {
 export async function verify(
   key: AttemptKey,
   host: string,
-  source: SourceRef,
   artifact: ArtifactRef,
   budget: Budget,
   found: Verification,
   onStage: (stage: string) => void,
-  { language, testsNetwork }: { language: string; testsNetwork: "on" | "off" },
+  language: string,
 ): Promise<void> {
   const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
-  const sandbox = await prepare.openSandbox({ ...key, purpose: "replay", source });
+  const { sandbox } = await prepare.openSandbox({ ...key, purpose: "replay" });
   found.sandbox = sandbox;
   try {
     onStage("replay");
@@ -64,7 +62,6 @@ export async function verify(
     if (found.collection.count === 0) return;
     onStage("tests");
     const tests = proxyActivities<HostActivities>(onHost(host, budget.tests * 2));
-    if (testsNetwork === "off") await tests.cutNetwork({ sandbox });
     found.tests = await tests.runTests({ ...key, sandbox, budget });
   } finally {
     await closeSandbox(host, sandbox);

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { DEFAULT_BASE } from "../../activities/sandbox/base/request.ts";
 
 /** The options of a sweep, as parsed; each also has a `BENCH_*` variable and a key in the configuration file. */
 export interface SweepOptions extends CommonOptions {
@@ -75,8 +76,8 @@ export function addSweepOptions(command: Command): Command {
     .addOption(option("--id <id>", "name of the sweep; the same line again attaches to it or continues it"))
     .addOption(option("--out <dir>", "folder of the sweep").default(undefined, "<state>/sweeps/<id>"))
     .addOption(
-      option("--base <base>", "base file system: default, a directory, a tar file or an OCI image").default(
-        "default",
+      option("--base <base>", "base file system: debian, a directory, a tar file or an OCI image").default(
+        DEFAULT_BASE,
       ),
     )
     .addOption(option("--script <file|dir>", "for the system `script`: one script, or a folder of <task>.sh"))

@@ -1,7 +1,10 @@
+import { join } from "node:path";
 import type { Client } from "@temporalio/client";
 import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
+import { loadSuite } from "../../benchmarks/load.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { compareWithRecorded, renderRecordedComparison } from "../../results/recorded.ts";
 import { renderTable } from "../../results/table.ts";
 import { writeResults } from "../../results/write-results.ts";
 import type { CommonOptions } from "../cli/options.ts";
@@ -75,8 +78,20 @@ export async function printResults(plan: SweepPlan, folder: string, json: boolea
   const summary = await writeResults(folder, { sweep: plan.sweep, suite: plan.lock.suite, records });
   if (json) process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
   else {
-    const table = renderTable(summary.groups, { width: process.stdout.columns ?? 100 });
-    process.stdout.write(`\n${table}\nResults: ${folder}\n`);
+    const text = {
+      width: process.stdout.columns ?? 100,
+      color: process.stdout.isTTY && !process.env.NO_COLOR,
+    };
+    process.stdout.write(`\n${renderTable(summary.groups, text)}\n`);
+    const naive = records.filter((record) => record.system === "naive");
+    const { suite } = await loadSuite(join(folder, "suite.json"));
+    if (naive.length > 0 && suite.tasks.some((task) => task.naive !== null)) {
+      const comparison = compareWithRecorded(naive, suite.tasks);
+      process.stdout.write(
+        `\nnaive, against the suite's record: ${renderRecordedComparison(comparison, text)}\n`,
+      );
+    }
+    process.stdout.write(`\nResults: ${folder}\n`);
   }
   const graded = records.filter((record) => record.validity === "valid").length;
   return graded === cellsOf(plan).length ? 0 : 1;

@@ -33,7 +33,6 @@ export async function startSweep(client: Client, folder: string, plan: SweepPlan
     sweep: plan.sweep,
     suite: plan.lock.suite,
     budget: plan.lock.budget,
-    testsNetwork: plan.lock.tests_network,
     parallel: plan.settings.parallel,
   };
   await client.workflow.start("sweep", {

@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { execa } from "execa";
 import { parseBaseRequest, prepareBase } from "../../activities/sandbox/base/prepare.ts";
+import { localUnpacker } from "../../activities/sandbox/local/base-unpack.ts";
 import { fileBlobStore } from "../../activities/store/blobs.ts";
 import { readPlan } from "../../activities/store/sweep-folder.ts";
 import { lockDifferences } from "../../benchmarks/cells.ts";
@@ -33,6 +34,7 @@ export async function prepareSweep(
   const folder = sweepFolder(options, id);
   const base = await prepareBase(parseBaseRequest(options.base), {
     stateFolder: resolve(options.state),
+    unpacker: localUnpacker(options.state),
     progress: tell,
   });
   const plan = makePlan(id, options, wish, {

@@ -1,10 +1,10 @@
 import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundle } from "@temporalio/worker";
+import { type Seen, type Simulation, simulatedActivities } from "../../scripts/benchmark/simulated.ts";
 import { bundleWorkflows } from "../../workers/bundle.ts";
 import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
 import type { SweepInput } from "../../workflows/sweep.ts";
 import { testTemporal } from "../support/temporal.ts";
-import { type Seen, type Simulation, simulatedActivities } from "./simulated.ts";
 
 Runtime.install({ logger: new DefaultLogger("ERROR") });
 
@@ -41,7 +41,6 @@ export function sweepInput(sweep: string, parallel: number): SweepInput {
     sweep,
     suite: "simulated",
     budget: { wall: 60, working: 60, steps: 100, command: 60, replay: 60, collect: 60, tests: 60, test: 60 },
-    testsNetwork: "off",
     parallel,
   };
 }

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import type { Client } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import type { Simulation } from "../../scripts/benchmark/simulated.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
 import { sweepInput, withSimulation } from "./harness.ts";
-import type { Simulation } from "./simulated.ts";
 
 /**
  * Records the histories that test/replay.test.ts replays. Run it when a change of the workflows is meant to break
@@ -11,7 +11,11 @@ import type { Simulation } from "./simulated.ts";
  */
 const FOLDER = new URL("../histories/", import.meta.url);
 
-async function record(name: string, simulation: Simulation, during?: (client: Client, id: string) => Promise<void>) {
+async function record(
+  name: string,
+  simulation: Simulation,
+  during?: (client: Client, id: string) => Promise<void>,
+) {
   await withSimulation(simulation, async (client) => {
     const id = `recorded-${name}`;
     const handle = await client.workflow.start("sweep", {
@@ -28,7 +32,10 @@ async function record(name: string, simulation: Simulation, during?: (client: Cl
 
 async function save(client: Client, name: string, workflowId: string): Promise<void> {
   const history = historyToJSON(await client.workflow.getHandle(workflowId).fetchHistory());
-  await writeFile(new URL(`${name}.json`, FOLDER), `${JSON.stringify({ workflowId, history: JSON.parse(history) })}\n`);
+  await writeFile(
+    new URL(`${name}.json`, FOLDER),
+    `${JSON.stringify({ workflowId, history: JSON.parse(history) })}\n`,
+  );
 }
 
 await mkdir(FOLDER, { recursive: true });

@@ -1,5 +1,5 @@
-import test from "ava";
 import type { Client } from "@temporalio/client";
+import test from "ava";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
 import type { Progress } from "../../workflows/sweep.ts";
 import { sweepInput, withSimulation } from "./harness.ts";
@@ -29,23 +29,26 @@ test.serial("a sweep runs every cell once, no more at a time than it may", async
   });
 });
 
-test.serial("an infrastructure failure is retried as a new attempt and each attempt leaves a record", async (t) => {
-  const failWith = (cell: string, attempt: number) =>
-    cell === "task-1--nop" && attempt < 3 ? ("sandbox_lost" as const) : null;
-  await withSimulation({ cells: 2, steps: 1, failWith }, async (client, seen) => {
-    const progress: Progress = await (await start(client, "sweep-retry")).result();
-    t.is(progress.ungraded, 0);
-    const attempts = seen.published.filter((facts) => facts.cell === "task-1--nop");
-    t.deepEqual(
-      attempts.map((facts) => [facts.attempt, facts.failure?.cause ?? null]),
-      [
-        [1, "sandbox_lost"],
-        [2, "sandbox_lost"],
-        [3, null],
-      ],
-    );
-  });
-});
+test.serial(
+  "an infrastructure failure is retried as a new attempt and each attempt leaves a record",
+  async (t) => {
+    const failWith = (cell: string, attempt: number) =>
+      cell === "task-1--nop" && attempt < 3 ? ("sandbox_lost" as const) : null;
+    await withSimulation({ cells: 2, steps: 1, failWith }, async (client, seen) => {
+      const progress: Progress = await (await start(client, "sweep-retry")).result();
+      t.is(progress.ungraded, 0);
+      const attempts = seen.published.filter((facts) => facts.cell === "task-1--nop");
+      t.deepEqual(
+        attempts.map((facts) => [facts.attempt, facts.failure?.cause ?? null]),
+        [
+          [1, "sandbox_lost"],
+          [2, "sandbox_lost"],
+          [3, null],
+        ],
+      );
+    });
+  },
+);
 
 test.serial("a source that is gone is not tried again, and the sweep goes on", async (t) => {
   const failWith = (cell: string) => (cell === "task-0--nop" ? ("source_vanished" as const) : null);

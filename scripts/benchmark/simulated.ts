@@ -1,7 +1,7 @@
 import { ApplicationFailure } from "@temporalio/common";
+import { CAUSES, type Cause } from "../../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "../../workflows/activities.ts";
 import type { AttemptFacts, CellRef, RunOutcome } from "../../workflows/types.ts";
-import { CAUSES, type Cause } from "../../results/causes.ts";
 
 export interface Simulation {
   cells: number;
@@ -53,15 +53,19 @@ export function simulatedActivities(simulation: Simulation): {
       };
       return outcome;
     },
-    prepareSource: async () => ({ digest: "s".repeat(64), revision: null, bytes: 1 }),
     async openSandbox({ cell, attempt, purpose }) {
       working.add(cell);
       seen.peak = Math.max(seen.peak, working.size);
       const cause = simulation.failWith?.(cell, attempt) ?? null;
-      if (cause !== null) throw ApplicationFailure.create({ type: cause, message: "simulated", nonRetryable: true });
+      if (cause !== null)
+        throw ApplicationFailure.create({ type: cause, message: "simulated", nonRetryable: true });
       const id = `${cell}/${attempt}/${purpose}`;
       seen.opened.push(id);
-      return { driver: "local", id, host: "simulated" };
+      return {
+        sandbox: { driver: "local", id, host: "simulated" },
+        snapshots: "layers",
+        source: { digest: "s".repeat(64), revision: null, bytes: 1 },
+      };
     },
     async closeSandbox({ sandbox }) {
       seen.closed.push(sandbox.id);
@@ -77,7 +81,6 @@ export function simulatedActivities(simulation: Simulation): {
     },
     freezeArtifact: async () => ({ digest: "a".repeat(64), commands: simulation.steps }),
     replayArtifact: async () => ({ exit: 0, seconds: 1, detail: null }),
-    cutNetwork: async () => undefined,
     collectTests: async () => ({ ok: true, count: 3, errors: 0, report: "r".repeat(64), detail: null }),
     runTests: async () => ({
       passed: 3,

@@ -1,0 +1,1 @@
+export async function checkReady(_state: string): Promise<void> {}

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { CausedError } from "../../errors.ts";
 import { withLock } from "../../store/lock.ts";
 import type { SandboxBase } from "../driver.ts";
+import { localUnpacker } from "../local/base-unpack.ts";
 import {
   type BaseCache,
   type CachedBase,
@@ -20,7 +21,7 @@ import { directoryMaker, tarMaker } from "./files.ts";
 import { archiveMaker, imageMaker } from "./image.ts";
 import type { BaseMaker, BaseRecipe } from "./made.ts";
 import type { BaseRequest } from "./request.ts";
-import { type BaseUnpacker, plainUnpacker } from "./unpack.ts";
+import type { BaseUnpacker } from "./unpack.ts";
 
 export { parseBaseRequest } from "./request.ts";
 
@@ -29,6 +30,7 @@ export interface PrepareOptions {
   /** Told one line at a time what takes long. */
   progress?: (line: string) => void;
   signal?: AbortSignal;
+  /** Default: the local driver's. */
   unpacker?: BaseUnpacker;
 }
 
@@ -43,7 +45,7 @@ export async function prepareBase(
 ): Promise<SandboxBase & { recipe: BaseRecipe }> {
   const cache = {
     folder: join(resolve(options.stateFolder), "bases"),
-    unpacker: options.unpacker ?? plainUnpacker,
+    unpacker: options.unpacker ?? localUnpacker(options.stateFolder),
   };
   const maker = makerOf(request);
   const key = await maker.key();

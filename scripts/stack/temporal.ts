@@ -1,9 +1,9 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { writeAtomically } from "../../activities/store/blobs.ts";
 import { withLock } from "../../activities/store/lock.ts";
 import { type ProcessIdentity, processState } from "../../activities/store/process-identity.ts";
+import { writeFileAtomically } from "../../results/atomic-file.ts";
 import { bindablePort } from "./port.ts";
 import { daemonFiles, logTail, runningDaemon, startDaemon, stopProcess } from "./process.ts";
 import { ensureTemporalBinary } from "./temporal-binary.ts";
@@ -179,7 +179,7 @@ async function choosePort(folder: string, running: boolean): Promise<number> {
   if (stored !== null && (running || (await becomesFree(stored)))) return stored;
   const port = await bindablePort(HOST, 0);
   if (port === null) throw new Error(`no free port on ${HOST}`);
-  await writeAtomically(join(folder, "port"), `${port}\n`);
+  await writeFileAtomically(join(folder, "port"), `${port}\n`);
   return port;
 }
 

@@ -78,7 +78,8 @@ async function fetchEverything(remote: Remote): Promise<void> {
 
 /**
  * A fetch whose pack is measured while it grows: git knows no ceiling of its own here. `--progress` makes a fetch
- * that lost its parent to a kill -9 die of the closed pipe, instead of going on for nobody.
+ * that lost its parent to a kill -9 die of the closed pipe, instead of going on for nobody (one whose server is silent
+ * ends by http.lowSpeedTime).
  */
 async function metered({ git, limits, folder, environment }: Remote, args: readonly string[]) {
   let seen = await objectBytes(folder);

@@ -117,7 +117,7 @@ function useProxies(): void {
   if (proxied) return;
   proxied = true;
   const wanted = ["http_proxy", "https_proxy"].some(
-    (name) => process.env[name] ?? process.env[name.toUpperCase()],
+    (name) => process.env[name] || process.env[name.toUpperCase()],
   );
   if (wanted) http.setGlobalProxyFromEnv();
 }

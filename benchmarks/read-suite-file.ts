@@ -80,7 +80,8 @@ function validate<T>(file: string, schema: z.ZodType<T>, raw: unknown): T {
 function describe(issue: z.core.$ZodIssue): string {
   if (issue.code === "unrecognized_keys") {
     const [key] = issue.keys;
-    return `${z.core.toDotPath([...issue.path, key ?? ""])}: unknown key; remove it, or put it under the task's facts`;
+    const remedy = issue.path[0] === "tasks" ? "remove it, or put it under the task's facts" : "remove it";
+    return `${z.core.toDotPath([...issue.path, key ?? ""])}: unknown key; ${remedy}`;
   }
   return `${z.core.toDotPath(issue.path) || "top level"}: ${issue.message}`;
 }

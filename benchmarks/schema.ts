@@ -4,7 +4,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits
 const revision = z.string().regex(/^[0-9a-f]{40}$/, "must be a full 40-digit commit id");
 
 /** Where a task's repository comes from. A null git revision means the suite pins none: such a task can't be run. */
-export const source = z.discriminatedUnion("kind", [
+const source = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("git"), repository: z.url(), revision: revision.nullable() }),
   z.strictObject({
     kind: z.literal("sdist"),
@@ -19,7 +19,7 @@ export const source = z.discriminatedUnion("kind", [
 ]);
 
 /** Tests known to pass in a right environment: their ids in a file (one a line, beside the suite), inline, or only their number. */
-export const gold = z.union(
+const gold = z.union(
   [
     z.strictObject({ file: z.string().min(1) }),
     z.strictObject({ ids: z.array(z.string()).min(1) }),
@@ -29,7 +29,7 @@ export const gold = z.union(
 );
 
 /** Recorded result of a plain set-up (venv, install the project, install pytest), to compare a fresh one with. */
-export const naiveResult = z.strictObject({
+const naiveResult = z.strictObject({
   install_ok: z.boolean(),
   collect_ok: z.boolean(),
   passed: z.int().nonnegative(),
@@ -37,7 +37,7 @@ export const naiveResult = z.strictObject({
   errors: z.int().nonnegative(),
 });
 
-export const task = z.strictObject({
+const task = z.strictObject({
   /** Unique in its suite; becomes part of cell ids and folder names. */
   id: z
     .string()

@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { lstat, readdir, readlink } from "node:fs/promises";
+import { lstat, readdir, readlink, stat } from "node:fs/promises";
 import { CausedError } from "../errors.ts";
 import type { TreeWriter } from "./tree-writer.ts";
 
@@ -10,7 +10,7 @@ import type { TreeWriter } from "./tree-writer.ts";
 export async function copyDirectory(folder: string, tree: TreeWriter): Promise<string[]> {
   const notes: string[] = [];
   try {
-    if (!(await lstat(folder)).isDirectory())
+    if (!(await stat(folder)).isDirectory())
       throw new CausedError("source_vanished", `${folder}: is not a folder`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;

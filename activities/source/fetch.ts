@@ -46,7 +46,7 @@ export async function fetchSource(source: Source, given: GivenOptions): Promise<
 }
 
 /**
- * A digest names what is delivered: the kind, the pin (commit id, file's sha256 and version), the address of a git
+ * A digest names what is delivered: the kind, the pin (commit id, file's sha256, name and version), the address of a git
  * source, and the layout. It is the same on every machine and whatever mirror is used. Folders have no pin.
  */
 function pinnedDigest(source: Source): string | null {
@@ -62,7 +62,7 @@ function pinnedDigest(source: Source): string | null {
       return digestOf({ kind: "git", repository: redact(repository), revision });
     }
     case "sdist":
-      return digestOf({ kind: "sdist", version: source.version, sha256: source.sha256 });
+      return digestOf({ kind: "sdist", file: source.file, version: source.version, sha256: source.sha256 });
     case "archive":
       return digestOf({ kind: "archive", sha256: source.sha256 });
     case "directory":
@@ -95,7 +95,7 @@ async function fetchLocked(source: Source, options: SourceOptions, wanted: Wante
     await rm(failures, { force: true });
     return fetched(entry, false);
   } catch (error) {
-    const failure = limits.signal.aborted ? limits.signal.reason : error;
+    const failure = limits.signal.aborted ? limits.signal.reason : withCause(error, describe(source));
     if (failure instanceof CausedError) await recordFailure(failures, failure);
     throw failure;
   } finally {
@@ -124,6 +124,13 @@ async function fetchInto(
     notes,
     source: withoutSecrets(source),
   });
+}
+
+/** Trouble of this machine (disk, permissions) keeps its system code in the message; a fault of the code stays one. */
+function withCause(error: unknown, what: string): unknown {
+  const system = error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
+  if (!system) return error;
+  return new CausedError("source_unavailable", `${what}: ${error.message}`, { cause: error });
 }
 
 function fetched({ ref, notes }: CachedSource, cached: boolean): FetchedSource {

@@ -11,7 +11,7 @@ export interface Git {
   must(args: readonly string[], more?: GitRun): Promise<Buffer>;
 }
 
-export interface GitRun {
+interface GitRun {
   environment?: Readonly<Record<string, string>>;
   input?: string;
   output?: CommandSpec["output"];

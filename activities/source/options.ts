@@ -12,7 +12,7 @@ export interface SourceOptions {
   timeoutSeconds: number;
   /** Bytes that may be received. */
   maxBytes: number;
-  /** Bytes and files that the repository may hold once unpacked. */
+  /** Bytes (four times `maxBytes` when not given) and files that the repository may hold once unpacked. */
   maxUnpackedBytes: number;
   maxFiles: number;
   /** Ends the fetch, or the waiting for another one's; its reason is thrown. */
@@ -23,12 +23,12 @@ export interface SourceOptions {
 
 const GIB = 1024 ** 3;
 
-const DEFAULTS: Omit<SourceOptions, "stateFolder"> = {
+const UNPACKED_FACTOR = 4;
+const DEFAULTS: Omit<SourceOptions, "stateFolder" | "maxUnpackedBytes"> = {
   mirrors: [],
   index: "https://pypi.org/simple",
   timeoutSeconds: 600,
   maxBytes: 2 * GIB,
-  maxUnpackedBytes: 8 * GIB,
   maxFiles: 500_000,
   signal: null,
   progress: null,
@@ -41,5 +41,6 @@ export type GivenOptions = { stateFolder: string } & {
 /** What is null or left out takes its default. */
 export function sourceOptions(given: GivenOptions): SourceOptions {
   const said = Object.entries(given).filter(([, value]) => value !== null && value !== undefined);
-  return { ...DEFAULTS, ...(Object.fromEntries(said) as { stateFolder: string }) };
+  const options = { ...DEFAULTS, ...(Object.fromEntries(said) as { stateFolder: string }) };
+  return { maxUnpackedBytes: UNPACKED_FACTOR * options.maxBytes, ...options };
 }

@@ -8,7 +8,7 @@ import { clampTime, EARLIEST } from "./times.ts";
 import { makeLinks, place } from "./tree-links.ts";
 
 /** Paths and targets are binary strings (one character a byte): file names need not be UTF-8. */
-export type TreeEntry =
+type TreeEntry =
   | { kind: "file"; path: string; executable: boolean; mtime: number; content: AsyncIterable<Uint8Array> }
   | { kind: "folder"; path: string }
   | { kind: "symlink" | "hardlink"; path: string; target: string };

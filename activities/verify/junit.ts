@@ -1,9 +1,9 @@
 import type { Outcome } from "./outcomes.ts";
-import { isFailure, tally } from "./outcomes.ts";
+import { isFailure, isPass, tally } from "./outcomes.ts";
 
 /**
  * JUnit XML of a test run, as pytest's own looks: the class name is the module's dotted path and the classes, the name
- * is the rest. An expected failure is a skipped test.
+ * is the rest. An expected failure is a skipped test, also when it passed.
  */
 export function junitXml(suite: string, outcomes: Iterable<Outcome>): string {
   const cases = [...outcomes];
@@ -35,8 +35,7 @@ function childOf({ outcome, detail, flaky }: Outcome): string {
   if (flaky)
     return `<system-out>${escapeXml(`failed first, passed in the second look: ${detail ?? ""}`)}</system-out>`;
   if (isFailure(outcome)) return `<${outcome === "failed" ? "failure" : "error"} message="${message}"/>`;
-  if (outcome === "skipped" || outcome === "xfailed")
-    return `<skipped type="pytest.${outcome}" message="${message}"/>`;
+  if (!isPass(outcome)) return `<skipped type="pytest.${outcome}" message="${message}"/>`;
   return "";
 }
 

@@ -42,7 +42,7 @@ test("the tally counts each test once", (t) => {
 
 test("gold by ids counts those that pass, and each id once", (t) => {
   const ran = outcomes({ a: "passed", b: "failed", c: "xpassed", d: "skipped" });
-  t.deepEqual(grade(ran, { ids: ["a", "b", "c", "gone", "a"] }), { verified: 4, passed: 2 });
+  t.deepEqual(grade(ran, { ids: ["a", "b", "c", "gone", "a"] }), { verified: 4, passed: 1 });
 });
 
 test("gold by number is capped at it", (t) => {

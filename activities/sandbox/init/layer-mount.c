@@ -21,11 +21,24 @@ static bool make_folders(unsigned number) {
   return made;
 }
 
-static _Noreturn void hold_root(const char *lower, const char *layer, int made, int seen) {
+/* The machine's own name resolves without a resolver; in the layer and not a mount, so that it stays a plain file. */
+static void add_host_name(void) {
+  int fd = open("/etc/hosts", O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+  struct stat info;
+  if (fd < 0 || fstat(fd, &info) || !S_ISREG(info.st_mode)) return note("no /etc/hosts: %s", strerror(errno));
+  char *lines = text("%s127.0.1.1\t%s\n", info.st_size ? "" : "127.0.0.1\tlocalhost\n::1\tlocalhost\n", settings->hostname);
+  write_all(fd, lines, strlen(lines));
+  if (fchown(fd, 0, 0)) note("chown /etc/hosts: %s", strerror(errno));
+  free(lines);
+  close(fd);
+}
+
+static _Noreturn void hold_root(const char *lower, const char *layer, bool first, int made, int seen) {
   leave_control();
   failure_socket = FAILURE_STDERR;
   if (unshare(CLONE_NEWNS)) fail("cannot make a mount namespace: %s", strerror(errno));
   root_enter(settings, lower, layer);
+  if (first) add_host_name();
   write_all(made, "m", 1);
   pipe_wait(seen);
   _exit(0);
@@ -43,7 +56,7 @@ static int make_namespace(const char *lower, unsigned number) {
   pid_t pid = fork();
   if (pid == 0) {
     close(opened[1]);
-    hold_root(lower, layer, made[1], opened[0]);
+    hold_root(lower, layer, number == 0, made[1], opened[0]);
   }
   close(made[1]);
   close(opened[0]);

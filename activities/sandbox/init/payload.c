@@ -37,7 +37,8 @@ static void limit(int resource, rlim_t soft, rlim_t hard) {
 
 static void set_limits(void) {
   limit(RLIMIT_NPROC, settings->processes, settings->processes);
-  limit(RLIMIT_CORE, 0, 0);
+  /* Not 0: the host's core_pattern may name a program, which only this value keeps from being run. */
+  limit(RLIMIT_CORE, 1, 1);
   limit(RLIMIT_NOFILE, 65536, RLIM_INFINITY);
   /* Ended before init when memory runs out. */
   if (write_file("/p/self/oom_score_adj", "700")) note("sandbox: oom_score_adj: %s", strerror(errno));

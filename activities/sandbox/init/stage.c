@@ -42,7 +42,7 @@ void stage_binds(const struct config *config) {
   }
 }
 
-static void make_dev(void) {
+static void make_dev(const struct config *config) {
   static const char *const nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
   static const char *const links[][2] = {{"/proc/self/fd", "fd"}, {"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"},
                                          {"/proc/self/fd/2", "stderr"}, {"pts/ptmx", "ptmx"}};
@@ -63,7 +63,9 @@ static void make_dev(void) {
   must_mkdir("d/shm", 01777);
   if (chown("d", 0, 0)) fail("chown: %s", strerror(errno));
   must_mount("devpts", "d/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,gid=5");
-  must_mount("shm", "d/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777,uid=0,gid=0");
+  char *shared = text("mode=1777,uid=0,gid=0,size=%llu", config->memory);
+  must_mount("shm", "d/shm", "tmpfs", MS_NOSUID | MS_NODEV, shared);
+  free(shared);
 }
 
 /* One /run for all roots, so that the sockets of services are the same in every frame and fork. */
@@ -79,11 +81,10 @@ static void make_run(void) {
 }
 
 void stage_enter(const struct config *config) {
-  (void)config;
   if (chdir("stage")) fail("cannot enter the stage: %s", strerror(errno));
   must_mount("proc", "p", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   must_mount("sysfs", "s", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL);
-  make_dev();
+  make_dev(config);
   if (syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/")) fail("cannot enter the stage: %s", strerror(errno));
   make_run();
 }

@@ -1,19 +1,16 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { accessSync, constants } from "node:fs";
 import type { Capabilities } from "../driver.ts";
 import type { IdMap } from "./id-map.ts";
 
 /** Disk limits need a loop device, which only root can set up. */
-export async function canMountVolumes(map: IdMap): Promise<boolean> {
-  return map.root && (await may("/dev/loop-control", constants.R_OK | constants.W_OK));
+export function canMountVolumes(map: IdMap): boolean {
+  return map.root && may("/dev/loop-control", constants.R_OK | constants.W_OK);
 }
 
 /** As the kernel and the user's rights are; see init/cgroup.c for the groups and init/userns.c for the process limit. */
-export async function localCapabilities(map: IdMap): Promise<Capabilities> {
-  const groups =
-    (await may("/sys/fs/cgroup/memory", constants.W_OK)) ||
-    ((await may("/sys/fs/cgroup/cgroup.controllers", constants.R_OK)) &&
-      (await may("/sys/fs/cgroup", constants.W_OK)));
+export function localCapabilities(map: IdMap): Capabilities {
+  const versionTwo = may("/sys/fs/cgroup/cgroup.controllers", constants.R_OK);
+  const groups = may(versionTwo ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory", constants.W_OK);
   return {
     snapshots: "layers",
     networkSwitch: true,
@@ -22,14 +19,18 @@ export async function localCapabilities(map: IdMap): Promise<Capabilities> {
     limits: {
       memory: groups ? "kernel" : "none",
       processes: "kernel",
-      disk: (await canMountVolumes(map)) ? "kernel" : "none",
+      disk: canMountVolumes(map) ? "kernel" : "none",
     },
   };
 }
 
-async function may(path: string, mode: number): Promise<boolean> {
-  return access(path, mode).then(
-    () => true,
-    () => false,
-  );
+function may(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "EACCES", "EROFS", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return false;
+    throw error;
+  }
 }

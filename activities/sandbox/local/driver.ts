@@ -40,7 +40,7 @@ export function localDriver(options: LocalDriverOptions): SandboxDriver {
     capabilities: async () => localCapabilities(idMap()),
     async create(spec) {
       const map = idMap();
-      const making = { map, binary: await initBinary(stateFolder), volume: await canMountVolumes(map) };
+      const making = { map, binary: await initBinary(stateFolder), volume: canMountVolumes(map) };
       await createSandbox(sandboxFolder(stateFolder, spec.id), spec, making);
       return reference(spec.id);
     },

@@ -35,6 +35,11 @@ export async function writeSpec(sandbox: SandboxFolder, spec: SandboxSpec): Prom
 /** The keeper's `config`: one `key<TAB>value` a line. Throws on what the lines can't carry. */
 export function keeperConfig(spec: SandboxSpec, map: IdMap, volume: boolean): string {
   const { limits } = spec;
+  for (const [key, value] of Object.entries(limits)) {
+    if (!(Number.isFinite(value) && value > 0)) {
+      throw new Error(`sandbox ${spec.id}: limits.${key}: ${value}. Remedy: give a number above 0`);
+    }
+  }
   const lines: [string, string | number][] = [
     ["id", safeName(spec.id)],
     ["base", spec.base.location],

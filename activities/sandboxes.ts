@@ -63,7 +63,7 @@ export async function closeSandbox(deps: Deps, input: { sandbox: SandboxRef }): 
 }
 
 /** Short enough for any driver's names, and derived from the attempt alone. */
-export function sandboxId(key: AttemptKey, purpose: Purpose): string {
+function sandboxId(key: AttemptKey, purpose: Purpose): string {
   const digest = createHash("sha256")
     .update([key.folder, key.sweep, key.cell, key.attempt, purpose].join("\n"))
     .digest("hex");

@@ -3,7 +3,7 @@ import { z } from "zod";
 const count = z.int().positive();
 const seconds = z.number().positive();
 
-export const armPlan = z.strictObject({
+const armPlan = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9._+-]*$/),
   system: z.string(),
   model: z.string().nullable(),
@@ -11,7 +11,7 @@ export const armPlan = z.strictObject({
 });
 
 /** Seconds, except `steps`. See workflows/types.ts for each field. */
-export const budgetPlan = z.strictObject({
+const budgetPlan = z.strictObject({
   wall: seconds,
   working: seconds,
   steps: count,
@@ -22,7 +22,7 @@ export const budgetPlan = z.strictObject({
   test: seconds,
 });
 
-export const limitsPlan = z.strictObject({
+const limitsPlan = z.strictObject({
   memoryBytes: count,
   processes: count,
   diskBytes: count,
@@ -30,7 +30,7 @@ export const limitsPlan = z.strictObject({
   outputBytes: count,
 });
 
-export const mirrorRule = z.strictObject({ match: z.string(), replace: z.string() });
+const mirrorRule = z.strictObject({ match: z.string(), replace: z.string() });
 
 /**
  * `sweep.json`: everything that decides a sweep's results, resolved. The tasks lie beside it in `suite.json`.

@@ -1,20 +1,19 @@
-import test from "ava";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import test from "ava";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const ROOMS = ["benchmarks", "workflows", "activities", "workers", "k8s", "results", "scripts"];
+const ROOMS = ["benchmarks", "workflows", "activities", "workers", "results", "scripts"];
 
 /** What each room may import at run time besides itself, packages and Node; types may come from anywhere. */
 const MAY_IMPORT: Record<string, (target: string) => boolean> = {
   benchmarks: () => false,
   results: () => false,
   workflows: (target) => target === "results/causes.ts",
-  activities: (target) =>
-    /^(benchmarks|results)\//.test(target) || target === "workflows/policies.ts" || /^k8s\//.test(target),
-  k8s: () => false,
-  workers: (target) => /^(benchmarks|results|activities|k8s)\//.test(target) || target === "workflows/policies.ts",
+  activities: (target) => /^(benchmarks|results)\//.test(target) || target === "workflows/policies.ts",
+  workers: (target) =>
+    /^(benchmarks|results|activities)\//.test(target) || target === "workflows/policies.ts",
   scripts: (target) => !target.startsWith("workflows/") || target === "workflows/policies.ts",
 };
 
@@ -33,7 +32,8 @@ async function sources(folder: string): Promise<string[]> {
 
 async function importsOf(file: string): Promise<Import[]> {
   const text = await readFile(join(ROOT, file), "utf8");
-  const pattern = /^(?:import|export)\s+(type\s)?([^;]*?)from\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm;
+  const pattern =
+    /^(?:import|export)\s+(type\s)?([^;]*?)from\s+"([^"]+)"|^import\s+"([^"]+)"|\bimport\("([^"]+)"\)/gm;
   return [...text.matchAll(pattern)].map((match) => ({
     file,
     specifier: match[3] ?? match[4] ?? match[5] ?? "",
@@ -44,7 +44,11 @@ async function importsOf(file: string): Promise<Import[]> {
 /** `{ type A, type B }` */
 function onlyTypes(clause: string): boolean {
   const names = /^\{(.*)\}\s*$/s.exec(clause.trim())?.[1];
-  const parts = names?.split(",").map((part) => part.trim()).filter(Boolean) ?? [];
+  const parts =
+    names
+      ?.split(",")
+      .map((part) => part.trim())
+      .filter(Boolean) ?? [];
   return parts.length > 0 && parts.every((part) => part.startsWith("type "));
 }
 

@@ -26,7 +26,7 @@ export interface Stage {
   since: number;
 }
 
-export const stageQuery = defineQuery<Stage>("stage");
+const stageQuery = defineQuery<Stage>("stage");
 
 const anywhere = proxyActivities<GeneralActivities>(general);
 

@@ -46,10 +46,10 @@ export interface Progress extends Omit<Carried, "next" | "streak"> {
   running: string[];
 }
 
-export const progressQuery = defineQuery<Progress>("progress");
-export const pauseSignal = defineSignal<[string]>("pause");
-export const unpauseSignal = defineSignal("unpause");
-export const parallelUpdate = defineUpdate<number, [number]>("parallel");
+const progressQuery = defineQuery<Progress>("progress");
+const pauseSignal = defineSignal<[string]>("pause");
+const unpauseSignal = defineSignal("unpause");
+const parallelUpdate = defineUpdate<number, [number]>("parallel");
 
 /** Small, so that a history that is to be continued as new does not grow by many more runs first. */
 const PAGE = 20;

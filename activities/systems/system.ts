@@ -5,7 +5,7 @@ export type Decision =
   | { kind: "command"; command: string; seconds?: number }
   | { kind: "finish"; claim: boolean | null; message: string };
 
-export interface DecideContext {
+interface DecideContext {
   task: Task;
   options: Readonly<Record<string, string | number | boolean>>;
   /** The steps so far, oldest first. */

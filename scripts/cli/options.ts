@@ -140,7 +140,7 @@ function positiveNumber(text: string): number {
   return value;
 }
 
-export function size(text: string): number {
+function size(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim());
   if (match === null) throw new InvalidArgumentError("It must be a size such as 512M or 4G.");
   const power = ["", "K", "M", "G", "T"].indexOf((match[2] ?? "").toUpperCase());

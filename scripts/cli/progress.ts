@@ -59,7 +59,7 @@ function liveWriter(out: NodeJS.WriteStream): ProgressWriter {
 }
 
 /** One finished run: its cell, what it achieved, and why not more. */
-export function finishedLine(record: RunRecord): string {
+function finishedLine(record: RunRecord): string {
   const built = record.ebsr ? "built" : "not built";
   const share = record.essr === null ? "" : `, ${(record.essr * 100).toFixed(1)} % of its gold tests`;
   const cause = record.cause === null ? "" : `, ${record.cause}`;
@@ -67,7 +67,7 @@ export function finishedLine(record: RunRecord): string {
   return `  ${record.cell}: ${built}${share}${cause}${validity} (${Math.round(record.wall_seconds)} s set-up)`;
 }
 
-export function summaryLine({ progress }: View): string {
+function summaryLine({ progress }: View): string {
   const { done, settled, total, running, paused, causes, startedAt } = progress;
   const ended = done + settled;
   const parts = [`${ended}/${total ?? "?"} cells`, `${running.length} running`];

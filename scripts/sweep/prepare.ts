@@ -76,7 +76,7 @@ export async function existingPlan(folder: string): Promise<SweepPlan | null> {
 }
 
 /** The package's version and, in a checkout, its commit (with `+` when files were changed since). */
-export async function harnessVersion(): Promise<{ version: string; commit: string | null }> {
+async function harnessVersion(): Promise<{ version: string; commit: string | null }> {
   const root = new URL("../../", import.meta.url);
   const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8")) as {
     version: string;

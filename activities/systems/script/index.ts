@@ -2,7 +2,7 @@ import { z } from "zod";
 import { nextOf, type System } from "../system.ts";
 
 /** Task id → digest of its script; `*` stands for all tasks without an own one. Kept in a blob, named by the arm's options. */
-export const scriptMap = z.record(z.string(), z.string());
+const scriptMap = z.record(z.string(), z.string());
 
 /** A script of the user's: one for all repositories, or one per repository. */
 export const script: System = {

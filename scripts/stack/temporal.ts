@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withLock } from "../../activities/store/lock.ts";
 import { type ProcessIdentity, processState } from "../../activities/store/process-identity.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
 import { writeFileAtomically } from "../../results/atomic-file.ts";
 import { bindablePort } from "./port.ts";
 import { daemonFiles, logTail, runningDaemon, startDaemon, stopProcess } from "./process.ts";
@@ -111,9 +112,9 @@ async function checkGiven(address: string, namespace: string): Promise<TemporalS
   try {
     await checkTemporal(connection, namespace);
   } catch (error) {
-    throw new Error(
+    throw new UsageError(
       `Temporal at ${address} (namespace ${namespace}) can't be used: ${(error as Error).message}. ` +
-        "Remedy: correct --temporal-address / BENCH_TEMPORAL_ADDRESS, or leave it out to use the embedded server",
+        "Remedy: correct --address / BENCH_ADDRESS, or leave it out to use the embedded server",
       { cause: error },
     );
   }

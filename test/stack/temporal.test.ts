@@ -166,7 +166,7 @@ test("an address where nothing answers, or a namespace that is not there, is one
   const { address } = await testTemporal();
   const stateFolder = await temporaryState();
   const refused = await t.throwsAsync(ensureTemporal({ stateFolder, address: "127.0.0.1:1" }));
-  t.regex(refused?.message ?? "", /127\.0\.0\.1:1.*Remedy: correct --temporal-address/);
+  t.regex(refused?.message ?? "", /127\.0\.0\.1:1.*Remedy: correct --address/);
   const absent = await t.throwsAsync(ensureTemporal({ stateFolder, address, namespace: "absent" }));
   t.regex(absent?.message ?? "", /namespace absent/);
   t.notRegex(absent?.message ?? "", /\n/);

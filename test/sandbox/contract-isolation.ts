@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -26,6 +26,7 @@ export function isolationContract(subject: Subject): void {
   test.serial(`${name}: host files are not visible, mounts given are, read-only`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "contract-"));
     await writeFile(join(folder, "given"), "from the host");
+    await chmod(folder, 0o755);
     const mounts = [
       { source: folder, target: "/opt/given" },
       { source: join(folder, "given"), target: "/etc/one/file" },
@@ -53,7 +54,7 @@ export function isolationContract(subject: Subject): void {
       t.like(ended, { end: "exited", exit: 7 });
       t.is(stdout, "survived\n");
       const every =
-        "for p in /proc/[0-9]*; do p=${p#/proc/}; [ $p = $$ ] || kill -9 $p; done 2>/dev/null; exit 5";
+        "cd /proc; for p in [0-9]*; do [ $p = $$ ] || kill -9 $p; done 2>/dev/null; exit 5";
       t.like((await run(every)).ended, { end: "exited", exit: 5 });
       t.is(await say("echo usable"), "usable");
     });

@@ -11,7 +11,7 @@ import { removeMapped } from "./base-unpack.ts";
 import { control } from "./control.ts";
 import { type IdMap, supervisorId } from "./id-map.ts";
 import type { SandboxFolder } from "./names.ts";
-import { keeperConfig, readSpec, writeSpec } from "./spec.ts";
+import { checkMounts, keeperConfig, readSpec, writeSpec } from "./spec.ts";
 
 const READY_MS = 60_000;
 /** The keeper's exit code when another keeper of the same sandbox is at work. */
@@ -28,7 +28,8 @@ export async function createSandbox(
   spec: SandboxSpec,
   options: { binary: string; map: IdMap; volume: boolean },
 ): Promise<void> {
-  const config = keeperConfig(spec, options.map, options.volume);
+  const config = keeperConfig(sandbox, spec, options.map, options.volume);
+  await checkMounts(spec, options.map);
   await mkdir(dirname(sandbox.home), { recursive: true, mode: 0o711 });
   await mkdir(join(sandbox.control, "exec"), { recursive: true, mode: 0o755 });
   await giveToInit(sandbox.control, options.map);

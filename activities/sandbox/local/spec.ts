@@ -1,10 +1,11 @@
-import { readFile } from "node:fs/promises";
-import { isAbsolute, normalize } from "node:path";
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { basename, isAbsolute, normalize } from "node:path";
 import { writeFileAtomically } from "../../../results/atomic-file.ts";
 import { CausedError } from "../../errors.ts";
 import type { SandboxSpec } from "../driver.ts";
 import type { IdMap } from "./id-map.ts";
-import { type SandboxFolder, safeName } from "./names.ts";
+import type { SandboxFolder } from "./names.ts";
 
 /** A sandbox's `spec.json`: what a new worker needs to take it over. */
 export interface StoredSpec {
@@ -33,7 +34,7 @@ export async function writeSpec(sandbox: SandboxFolder, spec: SandboxSpec): Prom
 }
 
 /** The keeper's `config`: one `key<TAB>value` a line. Throws on what the lines can't carry. */
-export function keeperConfig(spec: SandboxSpec, map: IdMap, volume: boolean): string {
+export function keeperConfig(sandbox: SandboxFolder, spec: SandboxSpec, map: IdMap, volume: boolean): string {
   const { limits } = spec;
   for (const [key, value] of Object.entries(limits)) {
     if (!(Number.isFinite(value) && value > 0)) {
@@ -41,7 +42,7 @@ export function keeperConfig(spec: SandboxSpec, map: IdMap, volume: boolean): st
     }
   }
   const lines: [string, string | number][] = [
-    ["id", safeName(spec.id)],
+    ["id", groupName(sandbox)],
     ["base", spec.base.location],
     ["hostname", "sandbox"],
     ["memory", Math.floor(limits.memoryBytes)],
@@ -69,8 +70,26 @@ export function keeperConfig(spec: SandboxSpec, map: IdMap, volume: boolean): st
   return `${lines.map(([key, value]) => `${key}\t${value}`).join("\n")}\n`;
 }
 
+/** Names the control group: unique on the machine, where two state folders may use one sandbox id. */
+function groupName(sandbox: SandboxFolder): string {
+  return `${basename(sandbox.home)}-${createHash("sha256").update(sandbox.home).digest("hex").slice(0, 8)}`;
+}
+
 function mountTarget(target: string): string {
   const path = normalize(target);
   if (isAbsolute(path) && path !== "/") return path;
   throw new Error(`mount target "${target}" must be an absolute path below /`);
+}
+
+/** Root's files are another's inside: what only root can read would be there and unreadable. */
+export async function checkMounts(spec: SandboxSpec, map: IdMap): Promise<void> {
+  for (const { source } of spec.mounts) {
+    const info = await stat(source).catch((error: NodeJS.ErrnoException) => {
+      throw new Error(`mount source ${source}: ${error.code}. Remedy: give a file or folder that exists`);
+    });
+    const needed = info.isDirectory() ? 0o5 : 0o4;
+    if (map.root && (info.mode & needed) !== needed) {
+      throw new Error(`mount source ${source} can't be read by others. Remedy: chmod o+rX ${source}`);
+    }
+  }
 }

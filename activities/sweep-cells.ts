@@ -28,6 +28,7 @@ export async function nextCells(input: { folder: string; from: number; limit: nu
     open.push({
       cell: cell.id,
       task: cell.task,
+      tier: tasks.get(cell.task)?.tier ?? null,
       language: tasks.get(cell.task)?.language ?? "python",
       arm: cell.arm,
       attemptsBefore: attempts.at(-1) ?? 0,

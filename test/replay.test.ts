@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import test from "ava";
 import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
+import test from "ava";
 import { bundleWorkflows } from "../workers/bundle.ts";
 
 const FOLDER = new URL("histories/", import.meta.url);

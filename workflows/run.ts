@@ -1,8 +1,15 @@
-import { defineQuery, proxyActivities, setHandler, sleep } from "@temporalio/workflow";
+import {
+  defineQuery,
+  proxyActivities,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+} from "@temporalio/workflow";
 import { CAUSES } from "../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "./activities.ts";
 import { failureOf } from "./failures.ts";
 import { attemptPause, general, onHost, PREPARE_SECONDS } from "./policies.ts";
+import { verdictAttribute } from "./search-attributes.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { LOOPS } from "./systems/registry.ts";
 import type {
@@ -40,6 +47,7 @@ export async function run(input: RunInput): Promise<RunOutcome> {
     const { outcome, retryable } = await makeAttempt(input, attempt, (name, step = 0) => {
       Object.assign(stage, { stage: name, step, since: Date.now() });
     });
+    upsertSearchAttributes(verdictAttribute(outcome));
     if (outcome.validity === "valid" || outcome.cause === null || !retryable) return outcome;
     const used = tries[outcome.cause] ?? 0;
     if (used >= CAUSES[outcome.cause].retries) return outcome;

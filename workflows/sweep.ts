@@ -17,6 +17,7 @@ import type { GeneralActivities } from "./activities.ts";
 import { breakerReason, type Streak, streakAfter } from "./breaker.ts";
 import { general } from "./policies.ts";
 import { run } from "./run.ts";
+import { runAttributes } from "./search-attributes.ts";
 import type { Budget, CellRef, RunOutcome } from "./types.ts";
 
 export interface SweepInput {
@@ -156,6 +157,7 @@ function startRun(input: SweepInput, cell: CellRef) {
   return startChild(run, {
     workflowId: `${input.sweep}/${cell.cell}`,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    typedSearchAttributes: runAttributes(input.sweep, input.suite, cell),
     args: [
       {
         folder: input.folder,

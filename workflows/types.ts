@@ -163,6 +163,7 @@ export interface CellRef {
   cell: string;
   task: string;
   language: string;
+  tier: string | null;
   arm: Arm;
   attemptsBefore: number;
 }

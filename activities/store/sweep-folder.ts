@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { link, mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { cellsOf } from "../../benchmarks/cells.ts";
@@ -22,7 +23,7 @@ export async function writePlan(folder: string, plan: SweepPlan): Promise<void> 
 /** Writes an attempt's record once; a second publication of the same attempt changes nothing and returns false. */
 export async function writeRecordOnce(key: AttemptKey, record: RunRecord): Promise<boolean> {
   const path = join(attemptFolder(key), "record.json");
-  const draft = `${path}.draft`;
+  const draft = `${path}.${randomUUID()}.draft`;
   await writeFileAtomically(draft, `${JSON.stringify(record)}\n`);
   try {
     await link(draft, path);

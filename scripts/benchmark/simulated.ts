@@ -103,6 +103,7 @@ function cellRef(index: number): CellRef {
     cell: `task-${index}--nop`,
     task: `task-${index}`,
     language: "python",
+    tier: null,
     arm: { id: "nop", system: "nop", model: null, options: {} },
     attemptsBefore: 0,
   };

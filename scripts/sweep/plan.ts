@@ -22,6 +22,7 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
   if (options.suite === undefined) {
     throw new UsageError("no suite given; name one with --suite (see `bench suites`), or a file of yours");
   }
+  checkMirrors(options.mirror);
   const suite = await loadSuite(options.suite);
   const tasks = selectTasks(suite.suite, options);
   const systems = options.system.length > 0 ? [...new Set(options.system)] : DEFAULT_SYSTEMS;

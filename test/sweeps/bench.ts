@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, readdir, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,7 +15,8 @@ const BENCH = fileURLToPath(new URL("../../scripts/bench.ts", import.meta.url));
 export async function freshState(): Promise<{ state: string; end: () => Promise<void> }> {
   await testBase();
   const state = await mkdtemp(join(tmpdir(), "setup-bench-sweep-"));
-  for (const shared of ["bases", "tools"]) await symlink(join(testStateFolder(), shared), join(state, shared));
+  for (const shared of ["bases", "tools"])
+    await symlink(join(testStateFolder(), shared), join(state, shared));
   return {
     state,
     async end() {
@@ -62,7 +63,8 @@ export async function leftOvers(state: string): Promise<string[]> {
   const found: string[] = [];
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
     const words = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-    if (words.includes(state) && Number(pid) !== process.pid) found.push(`process ${pid}: ${words.replaceAll("\0", " ")}`);
+    if (words.includes(state) && Number(pid) !== process.pid)
+      found.push(`process ${pid}: ${words.replaceAll("\0", " ")}`);
   }
   const mounts = await readFile("/proc/self/mounts", "utf8");
   found.push(...mounts.split("\n").filter((line) => line.includes(state)));

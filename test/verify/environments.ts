@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { readReport, type Session } from "../../activities/verify/report.ts";
 import type { Request } from "../../activities/verify/session.ts";
+import { temporaryFolder } from "./temporary.ts";
 
 /** A pytest release and the Pythons it was made for; on a later one it needs plain asserts. */
 export interface Release {
@@ -69,7 +70,7 @@ async function findPython(release: Release) {
 
 /** A repository of these files in a new folder. */
 export async function repository(files: Record<string, string>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "bench-repo-"));
+  const folder = await temporaryFolder("repo");
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), content);
@@ -92,7 +93,7 @@ export async function runOnHost(
   request: Partial<Request>,
   variables: Record<string, string> = {},
 ): Promise<HostRun> {
-  const folder = await mkdtemp(join(tmpdir(), "bench-report-"));
+  const folder = await temporaryFolder("report");
   const key = "5a".repeat(32);
   const stdin = { key, mode: "run", only: null, skip: [], limit: 30, ...request };
   const [stdout, stderr] = [join(folder, "stdout"), join(folder, "stderr")];
@@ -108,7 +109,6 @@ export async function runOnHost(
   );
   const session = await readReport(createReadStream(stdout), key);
   const [report, log] = await Promise.all([readFile(stdout, "utf8"), readFile(stderr, "utf8")]);
-  await rm(folder, { recursive: true });
   return { session, exit: exitCode, log, report };
 }
 

@@ -1,5 +1,3 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import tar from "tar-stream";
@@ -13,6 +11,7 @@ import { detectHostNetworkSettings } from "../../scripts/stack/host-network.ts";
 import type { SandboxRef } from "../../workflows/types.ts";
 import { testBase } from "../support/base.ts";
 import { testStateFolder } from "../support/state.ts";
+import { temporaryFolder } from "./temporary.ts";
 
 /** A real local sandbox with the verifier's tools; each repository gets a fork of its own. */
 export interface Replayed {
@@ -71,7 +70,7 @@ export async function replayed(name: string, spec: Partial<SandboxSpec> = {}): P
       for (const [file, content] of Object.entries(files)) pack.entry({ name: file }, content);
       pack.finalize();
       await driver.put(sandbox, root, REPOSITORY, Readable.from(pack));
-      const folder = await mkdtemp(join(tmpdir(), "bench-run-"));
+      const folder = await temporaryFolder("run");
       const blobs = fileBlobStore(join(folder, "blobs"));
       return { driver, sandbox, root, blobs, folder, prefix: `verify-${root}`, interpreter: null, watch: {} };
     },

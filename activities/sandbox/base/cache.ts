@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canonicalJson } from "../../../benchmarks/canonical-json.ts";
 import { writeFileAtomically } from "../../../results/atomic-file.ts";
 import { ownIdentity, processIdentity } from "../../store/process-identity.ts";
-import type { BaseRecipe } from "./made.ts";
+import { type BaseRecipe, SCRATCH_LINK } from "./made.ts";
 import { runTool } from "./tool.ts";
 import type { BaseUnpacker } from "./unpack.ts";
 
@@ -69,6 +69,8 @@ export async function complete(
 
 export async function removePartial(cache: BaseCache, partial: string): Promise<void> {
   await cache.unpacker.remove(join(partial, "staged"));
+  const scratch = await readlink(join(partial, SCRATCH_LINK)).catch(missing);
+  if (scratch !== null) await cache.unpacker.remove(scratch);
   await rm(partial, { recursive: true, force: true });
 }
 
@@ -97,11 +99,11 @@ function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-async function readText(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
+function readText(path: string): Promise<string | null> {
+  return readFile(path, "utf8").catch(missing);
+}
+
+function missing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
 }

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { chmod, mkdtemp, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson } from "../../../benchmarks/canonical-json.ts";
 import { CausedError } from "../../errors.ts";
-import type { BaseMaker, MadeBase, MakeOptions } from "./made.ts";
+import { type BaseMaker, type MadeBase, type MakeOptions, SCRATCH_LINK } from "./made.ts";
 import { runTool } from "./tool.ts";
 
 /** Raised when anything below changes what is made. */
@@ -77,8 +79,16 @@ async function mmdebstrap(tar: string, work: string, options: MakeOptions): Prom
     const command = [...confined, "mmdebstrap", "--mode=root", ...args, SUITE, tar];
     await runTool("unshare", command, { ...common, environment: { TMPDIR: work } });
   } else {
-    // Unpacks under the OS's temporary folder: a home folder need not be open to its subordinate ids.
-    await runTool("mmdebstrap", ["--mode=unshare", ...args, SUITE, tar], common);
+    // Under the OS's temporary folder: a home folder need not be open to its owner's subordinate ids.
+    const scratch = await mkdtemp(join(tmpdir(), "bench-base-"));
+    await symlink(scratch, join(work, SCRATCH_LINK));
+    await chmod(scratch, 0o1777);
+    const environment = { TMPDIR: scratch };
+    await runTool("mmdebstrap", ["--mode=unshare", ...args, SUITE, tar], {
+      ...common,
+      group: true,
+      environment,
+    });
   }
 }
 

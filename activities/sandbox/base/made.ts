@@ -35,6 +35,9 @@ export interface MakeOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Link in `work` to a folder elsewhere that goes with it. */
+export const SCRATCH_LINK = "scratch";
+
 /** One way to get a base. */
 export interface BaseMaker {
   /** Says cheaply whether the request means the same as last time (file sizes and times, not contents). */

@@ -7,10 +7,13 @@ export interface ToolOptions {
   remedy: string;
   environment?: Record<string, string>;
   signal?: AbortSignal | undefined;
+  /** For a tool that leaves its own children behind when it is killed: its whole process group ends with it. */
+  group?: boolean;
   /** Called with each line of stderr. */
   line?: (line: string) => void;
 }
 
+const GROUP = ["sh", "-c", 'trap "kill -KILL 0" TERM; "$@" & wait $!', "sh"];
 const TAIL_LINES = 3;
 /** setpriv's exit code when there is no such command. */
 const NO_COMMAND = 127;
@@ -26,7 +29,9 @@ export async function runTool(
 ): Promise<string> {
   const tail: string[] = [];
   // PDEATHSIG is the only hold on a child that works after SIGKILL of its parent.
-  const child = execa("setpriv", ["--pdeathsig", "KILL", command, ...args], {
+  const whole = options.group ? ["--pdeathsig", "TERM", ...GROUP] : ["--pdeathsig", "KILL"];
+  const child = execa("setpriv", [...whole, command, ...args], {
+    detached: options.group ?? false,
     env: { LC_ALL: "C.UTF-8", ...options.environment },
     stdin: "ignore",
     maxBuffer: 64 << 20,

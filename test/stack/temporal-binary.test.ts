@@ -28,11 +28,11 @@ test("the variable comes before the search path, that before the state folder's 
 });
 
 test("a variable that names no program is an error, not a reason to look elsewhere", async (t) => {
-  const environment = { ...process.env, BENCH_TEMPORAL_CLI: "/etc/hostname" };
+  const environment = { ...process.env, BENCH_TEMPORAL_CLI: "/etc" };
   const error = await t.throwsAsync(ensureTemporalBinary({ stateFolder: "/nowhere", environment }), {
     instanceOf: UsageError,
   });
-  t.regex(error?.message ?? "", /^BENCH_TEMPORAL_CLI: \/etc\/hostname is not an executable file\. Remedy: /);
+  t.regex(error?.message ?? "", /^BENCH_TEMPORAL_CLI: \/etc is not an executable file\. Remedy: /);
 });
 
 test("the installed copy is the Temporal command", async (t) => {

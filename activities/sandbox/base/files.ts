@@ -49,7 +49,7 @@ export async function fileKey(kind: string, path: string): Promise<string> {
   return canonicalJson({ kind, path, size: `${size}`, mtime: `${mtimeNs}`, inode: `${ino}` });
 }
 
-export async function fileSha256(path: string): Promise<string> {
+async function fileSha256(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
   return hash.digest("hex");

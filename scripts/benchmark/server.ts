@@ -13,7 +13,7 @@ export interface BenchmarkServer {
 
 /** A Temporal server on an empty database, ended and removed afterwards. */
 export async function withServer<T>(work: (server: BenchmarkServer) => Promise<T>): Promise<T> {
-  Runtime.install({ logger: new DefaultLogger("ERROR") });
+  quieten();
   const stateFolder = await mkdtemp(join(tmpdir(), "setup-bench-benchmark-"));
   try {
     const service = await ensureTemporal({ stateFolder, progress: (line) => console.error(line) });
@@ -32,4 +32,12 @@ export async function withServer<T>(work: (server: BenchmarkServer) => Promise<T
     await stopTemporal({ stateFolder });
     await rm(stateFolder, { recursive: true, force: true });
   }
+}
+
+let quiet = false;
+
+/** The SDK takes one logger per process. */
+function quieten(): void {
+  if (!quiet) Runtime.install({ logger: new DefaultLogger("ERROR") });
+  quiet = true;
 }

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
+import { checkMirrors } from "../../activities/source/mirrors.ts";
 import { SYSTEMS, systemNamed } from "../../activities/systems/registry.ts";
 import { type LoadedSuite, loadSuite } from "../../benchmarks/load.ts";
 import type { Task } from "../../benchmarks/schema.ts";

@@ -110,6 +110,15 @@ export function commandContract(subject: Subject): void {
     });
   });
 
+  test.serial(`${name}: a program with file capabilities starts`, async (t) => {
+    await withSandbox(subject, {}, async ({ say }) => {
+      const grant =
+        'import os, struct; os.setxattr("/root/echo", "security.capability", struct.pack("<IIIII", 0x02000001, 1 << 13, 0, 0, 0))';
+      await say(`cp /bin/echo /root/echo && python3 -c '${grant}'`);
+      t.is(await say("/root/echo started"), "started");
+    });
+  });
+
   test.serial(`${name}: a setuid program and another user work`, async (t) => {
     await withSandbox(subject, {}, async ({ say }) => {
       await say(

@@ -86,6 +86,14 @@ export function fileContract(subject: Subject): void {
     },
   );
 
+  test.serial(`${name}: a sparse file longer than the disk does not come out`, async (t) => {
+    await withSandbox(subject, { limits: { diskBytes: 100 << 20 } }, async ({ driver, ref, say }) => {
+      await say("truncate -s 50G /root/sparse");
+      await t.throwsAsync(driver.get(ref, "main", "/root/sparse"), { message: /output/ });
+      t.is(await say("echo usable"), "usable");
+    });
+  });
+
   test.serial(`${name}: permissions hold for users, and root passes them`, async (t) => {
     await withSandbox(subject, {}, async ({ run, say, driver, ref }) => {
       await say(

@@ -12,7 +12,7 @@ export function isolationContract(subject: Subject): void {
   const { name, capabilities } = subject;
 
   test.serial(`${name}: nothing of the worker's environment is inside`, async (t) => {
-    process.env["BENCH_CONTRACT_SECRET"] = "leak";
+    process.env.BENCH_CONTRACT_SECRET = "leak";
     await withSandbox(subject, { environment: { SEEN: "yes" } }, async ({ say }) => {
       const names = (await say("cat /proc/self/environ /proc/1/environ 2>/dev/null | tr '\\0' '\\n'")).split(
         "\n",
@@ -53,8 +53,7 @@ export function isolationContract(subject: Subject): void {
       );
       t.like(ended, { end: "exited", exit: 7 });
       t.is(stdout, "survived\n");
-      const every =
-        "cd /proc; for p in [0-9]*; do [ $p = $$ ] || kill -9 $p; done 2>/dev/null; exit 5";
+      const every = "cd /proc; for p in [0-9]*; do [ $p = $$ ] || kill -9 $p; done 2>/dev/null; exit 5";
       t.like((await run(every)).ended, { end: "exited", exit: 5 });
       t.is(await say("echo usable"), "usable");
     });
@@ -81,8 +80,12 @@ export function isolationContract(subject: Subject): void {
           "touch /sys/kernel/x",
           "hostname changed",
           "date -s 2001-01-01",
+          "ip route del unreachable 169.254.0.0/16",
+          "python3 -c 'import socket; socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)'",
+          "python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)'",
         ];
         for (const command of denied) t.not((await run(command)).ended.exit, 0, command);
+        t.is(await say("ls /proc/self/fd | wc -l"), "4", "standard streams and the folder itself");
         t.is(await say("cat /proc/sys/kernel/random/boot_id | wc -c"), "37");
       });
     },
@@ -137,6 +140,8 @@ export function isolationContract(subject: Subject): void {
     const { port } = server.address() as AddressInfo;
     try {
       await withSandbox(subject, { network: "on" }, async ({ run }) => {
+        const metadata = 'import socket; socket.create_connection(("169.254.169.254", 80), 3)';
+        t.regex((await run(`python3 -c '${metadata}'`)).stderr, /No route to host/);
         for (const host of ["127.0.0.1", "localhost", "10.0.2.2", "0.0.0.0"]) {
           const { ended } = await run(
             `python3 -c 'import socket; socket.create_connection(("${host}", ${port}), 3)'`,

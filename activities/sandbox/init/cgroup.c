@@ -18,13 +18,18 @@ int oom_file = -1, peak_file = -1;
 static char *groups[4];
 static int group_count;
 
-static bool set(const char *group, const char *file, char *value) {
+static bool try_set(const char *group, const char *file, char *value) {
   char *path = text("%s/%s", group, file);
   bool done = write_file(path, value) == 0;
   if (!done) note("%s: %s", path, strerror(errno));
   free(path);
   free(value);
   return done;
+}
+
+/* A limit that can't be set is no sandbox. */
+static void set(const char *group, const char *file, char *value) {
+  if (!try_set(group, file, value)) fail("cannot set %s of the control group %s (see keeper.log)", file, group);
 }
 
 static const char *make(const char *hierarchy, const char *id) {
@@ -49,7 +54,7 @@ static void version_two(const struct config *config) {
   const char *group = make(ROOT, config->id);
   if (!group) return;
   set(group, "memory.max", text("%llu", config->memory));
-  set(group, "memory.swap.max", text("0"));
+  try_set(group, "memory.swap.max", text("0"));
   set(group, "pids.max", text("%llu", config->processes + SUPERVISORS));
   set(group, "cpu.max", text("%llu 100000", (unsigned long long)(config->cpus * 100000)));
   oom_file = open_file(group, "memory.events");
@@ -81,7 +86,7 @@ void cgroup_make(const struct config *config) {
 
 void cgroup_attach(pid_t pid) {
   for (int i = 0; i < group_count; i++)
-    if (!set(groups[i], "cgroup.procs", text("%d", pid))) fail("cannot move the sandbox into %s", groups[i]);
+    set(groups[i], "cgroup.procs", text("%d", pid));
 }
 
 static void kill_members(const char *group) {

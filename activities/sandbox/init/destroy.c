@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -36,8 +37,17 @@ static bool ended(int process, int milliseconds) {
 int destroy(const char *folder) {
   failure_socket = FAILURE_STDERR;
   if (chdir(folder)) return errno == ENOENT ? 0 : 1;
-  int keeper = recorded("keeper"), inside = recorded("ready");
-  if (keeper >= 0) {
+  int lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600), keeper = -1;
+  bool stopped = false;
+  /* Who has the lock is the keeper; one that has just started may not have written itself down yet. */
+  for (int tries = 0; lock >= 0 && !(stopped = flock(lock, LOCK_EX | LOCK_NB) == 0) && keeper < 0 && tries < 1000; tries++) {
+    keeper = recorded("keeper");
+    if (keeper < 0) usleep(5000);
+  }
+  int inside = recorded("ready");
+  /* Keeps a keeper that starts from now on from going to work. */
+  if (replace_file(AT_FDCWD, "destroyed", "")) return 1;
+  if (!stopped && keeper >= 0) {
     syscall(SYS_pidfd_send_signal, keeper, SIGTERM, NULL, 0);
     if (!ended(keeper, 10000)) {
       syscall(SYS_pidfd_send_signal, keeper, SIGKILL, NULL, 0);

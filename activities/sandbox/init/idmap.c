@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,16 +59,18 @@ int pipe_wait(int fd) {
 /* mapped ID_BASE GROUP_BASE COMMAND...: the command as root of the outer user namespace, in the present folder. */
 int run_mapped(int argc, char **argv) {
   failure_socket = FAILURE_STDERR;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (argc < 5) fail("usage: sandbox-init mapped ID_BASE GROUP_BASE COMMAND...");
   struct config config = {.id_base = strtoull(argv[2], NULL, 10), .group_base = strtoull(argv[3], NULL, 10)};
   int go[2];
   if (pipe2(go, O_CLOEXEC)) fail("pipe: %s", strerror(errno));
-  pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | 17 /* SIGCHLD */, 0, 0, 0, 0);
+  pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
   if (pid < 0) fail("no user namespaces here: %s (user.max_user_namespaces, kernel.unprivileged_userns_clone)", strerror(errno));
   if (pid == 0) {
     close(go[1]);
     if (pipe_wait(go[0])) _exit(1);
     if (setgroups(0, NULL) || setresgid(0, 0, 0) || setresuid(0, 0, 0)) fail("cannot become root inside: %s", strerror(errno));
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     execvp(argv[4], argv + 4);
     fail("%s: %s", argv[4], strerror(errno));
   }

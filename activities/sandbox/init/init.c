@@ -12,6 +12,7 @@
 #include <string.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -51,11 +52,13 @@ static void network_settings(void) {
 }
 
 static void begin(const struct config *config) {
-  stage_binds(config);
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail("cannot make the mounts private: %s", strerror(errno));
+  if (!config->bound) stage_binds(config);
   become_supervisor();
   if (unshare(CLONE_NEWCGROUP)) note("no control group namespace: %s", strerror(errno));
   if (sethostname(config->hostname, strlen(config->hostname))) note("hostname: %s", strerror(errno));
   loopback_up();
+  forbid_link_local();
   stage_enter(config);
   proc_folder = open("/p", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   control_folder = open("/c", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

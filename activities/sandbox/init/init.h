@@ -37,7 +37,8 @@ struct config {
   char *id, *base, *hostname;
   unsigned long long memory, disk, processes, deadline, id_base, group_base;
   double cpus;
-  bool network, volume;
+  /* `bound`: the keeper has mounted the stage's binds. */
+  bool network, volume, bound;
   struct bind_mount mounts[MAX_MOUNTS];
   int mount_count;
 };
@@ -100,6 +101,10 @@ _Noreturn void init(const struct config *config, int keeper_socket);
 extern int control_folder, exec_folder, keeper_link;
 extern const struct config *settings;
 void reap(void);
+
+/* routes.c */
+/* Makes 169.254.0.0/16 unreachable: clouds hand out credentials there. */
+void forbid_link_local(void);
 
 /* stage.c */
 void stage_binds(const struct config *config);

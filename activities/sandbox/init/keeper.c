@@ -19,6 +19,7 @@
 
 static struct config config;
 static pid_t init_pid;
+static int lock = -1, signals = -1;
 
 static void detach(void) {
   setsid();
@@ -56,6 +57,8 @@ static void start_init(int link[2]) {
     failure_socket = link[1];
     close(link[0]);
     close(go[1]);
+    close(lock);
+    close(signals);
     if (pipe_wait(go[0])) _exit(1);
     close(go[0]);
     init(&config, link[1]);
@@ -109,7 +112,7 @@ static bool reap_children(void) {
   return true;
 }
 
-static void watch(int signals, int link, double deadline) {
+static void watch(int link, double deadline) {
   for (;;) {
     double left = deadline - now();
     if (left <= 0) {
@@ -129,8 +132,8 @@ static void watch(int signals, int link, double deadline) {
 int keeper(const char *folder, char **argv) {
   if (chdir(folder)) fail("cannot enter %s: %s", folder, strerror(errno));
   detach();
-  int lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB)) return 3;
+  lock = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) || access("destroyed", F_OK) == 0) return 3;
   hide_arguments(argv, "sandbox-keeper");
   double deadline = now();
   load_config(&config);
@@ -140,12 +143,15 @@ int keeper(const char *folder, char **argv) {
   sigset_t mask;
   sigfillset(&mask);
   sigprocmask(SIG_SETMASK, &mask, NULL);
-  int signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK), link[2];
+  int link[2];
+  signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link)) fail("keeper set-up: %s", strerror(errno));
   if (geteuid() == 0 && (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL)))
     fail("cannot make a private mount namespace: %s", strerror(errno));
   make_stage();
   volume_mount(&config);
+  if (geteuid() == 0) stage_binds(&config);
+  config.bound = geteuid() == 0;
   cgroup_make(&config);
   start_init(link);
   wait_ready(link[0]);
@@ -153,7 +159,7 @@ int keeper(const char *folder, char **argv) {
   if (config.network && !network_runs()) note("no outside network (remedy: apt-get install slirp4netns)");
   char *ready = text("%d %llu %d\n", init_pid, start_time(init_pid), network_runs() == config.network);
   if (replace_file(AT_FDCWD, "ready", ready)) fail("cannot write ready: %s", strerror(errno));
-  watch(signals, link[0], deadline);
+  watch(link[0], deadline);
   kill(init_pid, SIGKILL);
   network_stop();
   while (waitpid(init_pid, NULL, 0) < 0 && errno == EINTR) continue;

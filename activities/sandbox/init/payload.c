@@ -17,9 +17,9 @@
 /* The kernel takes no longer single argument. */
 #define LONGEST_ARGUMENT (120 * 1024)
 
-/* Docker's default set, less what needs the network namespace's owner. */
+/* Docker's default set. Those of the network have no effect in this user namespace, but programs that ask for them start. */
 static const int kept[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FSETID, CAP_FOWNER, CAP_MKNOD, CAP_SETGID, CAP_SETUID,
-                           CAP_SETFCAP, CAP_SETPCAP, CAP_NET_BIND_SERVICE, CAP_SYS_CHROOT, CAP_KILL, CAP_AUDIT_WRITE};
+                           CAP_SETFCAP, CAP_SETPCAP, CAP_NET_BIND_SERVICE, CAP_NET_RAW, CAP_SYS_CHROOT, CAP_KILL, CAP_AUDIT_WRITE};
 
 static _Noreturn void stop(int code, const char *what) {
   note("sandbox: %s: %s", what, strerror(errno));

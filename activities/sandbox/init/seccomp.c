@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,9 +28,14 @@ static const int denied[] = {
 };
 #define DENIED (sizeof denied / sizeof *denied)
 
+/* Families that no network namespace holds back: AF_VSOCK reaches the hypervisor, AF_ALG the kernel's own crypto. */
+static const unsigned families[] = {AF_VSOCK, AF_ALG};
+
 static const struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 static const struct sock_filter deny = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 static const struct sock_filter absent = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
+
+static const struct sock_filter no_family = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT);
 
 #define LOAD(field) (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define IF_EQUAL(value, yes, no) (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
@@ -53,6 +59,12 @@ void deny_system_calls(void) {
   /* The arguments of clone3 are out of a filter's sight: libraries fall back to clone. */
   program[size++] = IF_EQUAL(SYS_clone3, 0, 1);
   program[size++] = absent;
+  program[size++] = IF_EQUAL(SYS_socket, 0, 5);
+  program[size++] = LOAD(args[0]);
+  for (size_t i = 0; i < 2; i++) {
+    program[size++] = IF_EQUAL(families[i], 0, 1);
+    program[size++] = no_family;
+  }
   program[size++] = allow;
   struct sock_fprog filter = {size, program};
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter)) {

@@ -28,10 +28,11 @@ static void must_mkdir(const char *path, mode_t mode) {
   chmod(path, mode);
 }
 
-/* Still under the host's user id, whose folders the paths go through. */
+/*
+ * By whom may walk through the folders above: the keeper when it is root (init has no rights over other users' folders
+ * any more), else init while it still has the user's id.
+ */
 void stage_binds(const struct config *config) {
-  must_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
-  bind("stage", "stage", 0);
   bind(config->base, "stage/b", 0);
   bind("vol", "stage/v", 0);
   bind("ctl", "stage/c", 0);
@@ -81,6 +82,7 @@ static void make_run(void) {
 }
 
 void stage_enter(const struct config *config) {
+  must_mount("stage", "stage", NULL, MS_BIND | MS_REC, NULL);
   if (chdir("stage")) fail("cannot enter the stage: %s", strerror(errno));
   must_mount("proc", "p", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
   must_mount("sysfs", "s", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL);

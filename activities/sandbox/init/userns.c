@@ -37,9 +37,10 @@ void inner_user_make(unsigned long long processes) {
   }
   close(made[1]);
   if (pipe_wait(made[0])) fail("the inner user namespace was not made");
+  /* Two ranges: for a user the outer map has a border there, which one range may not cross. */
   static const char *const files[] = {"uid_map", "gid_map"};
   for (int i = 0; i < 2; i++) {
-    char *path = text("/p/%d/%s", pid, files[i]), *map = text("0 0 %d\n", PAYLOAD_IDS);
+    char *path = text("/p/%d/%s", pid, files[i]), *map = text("0 0 1\n1 1 %d\n", PAYLOAD_IDS - 1);
     if (write_file(path, map)) fail("cannot write the inner %s: %s", files[i], strerror(errno));
     free(path);
     free(map);

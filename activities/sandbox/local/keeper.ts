@@ -30,7 +30,7 @@ export async function createSandbox(
 ): Promise<void> {
   const config = keeperConfig(sandbox, spec, options.map, options.volume);
   await checkMounts(spec, options.map);
-  await mkdir(dirname(sandbox.home), { recursive: true, mode: 0o711 });
+  await mkdir(dirname(sandbox.home), { recursive: true, mode: 0o700 });
   await mkdir(join(sandbox.control, "exec"), { recursive: true, mode: 0o755 });
   await giveToInit(sandbox.control, options.map);
   await giveToInit(join(sandbox.control, "exec"), options.map);

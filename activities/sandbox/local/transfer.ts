@@ -10,6 +10,7 @@ import type { SandboxDriver } from "../driver.ts";
 import { runCommand } from "../run-command.ts";
 import { openOutput } from "./commands.ts";
 import type { SandboxFolder } from "./names.ts";
+import { needSpec } from "./spec.ts";
 
 const SECONDS = 3_600;
 const MESSAGE_BYTES = 2_000;
@@ -47,11 +48,13 @@ export async function putTar(place: Place, tar: Readable): Promise<void> {
 
 /** A tar stream of a folder's content, or of one file. Its copy on the host goes when the stream is closed. */
 export async function getTar(place: Place): Promise<Readable> {
+  // A sparse file is longer than any disk: no more than the sandbox's own disk could hold comes out of it.
+  const { spec } = await needSpec(place.sandbox);
   const id = `get-${randomUUID()}`;
   const folder = place.sandbox.exec(id);
   const clean = () => rm(folder, { recursive: true, force: true });
   try {
-    await runTar(place, id, PACK, CHANGED, Number.MAX_SAFE_INTEGER);
+    await runTar(place, id, PACK, CHANGED, spec.limits.diskBytes);
   } catch (error) {
     await clean();
     throw error;

@@ -8,7 +8,7 @@ import { doctorCommand } from "./commands/doctor.ts";
 import { collectGarbage } from "./commands/gc.ts";
 import { inspectRun } from "./commands/inspect.ts";
 import { runSweep } from "./commands/run.ts";
-import { downCommand, upCommand } from "./commands/stack.ts";
+import { downCommand, upCommand, workerCommand } from "./commands/stack.ts";
 import { reportSweep, resumeSweep, statusOf, watchSweep } from "./commands/sweeps.ts";
 
 const EXAMPLES = `
@@ -82,6 +82,11 @@ verb("doctor", "what is missing on this machine, and the command that fixes it",
 ).option("--fix", "run those commands", false);
 verb("gc", "destroy sandboxes that no running workflow owns", (options) => collectGarbage(options));
 verb("up", "start the embedded stack and keep it", (options) => upCommand(options));
+verb(
+  "worker",
+  "serve this machine's sandboxes in the foreground (with --address: for a shared server)",
+  (options) => workerCommand(options),
+);
 verb("down", "stop the embedded stack; sweeps go on where they were when resumed", (options) =>
   downCommand(options),
 );

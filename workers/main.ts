@@ -1,27 +1,14 @@
 import { parseArgs } from "node:util";
-import { makeDeps } from "./deps.ts";
-import { createWorkers } from "./worker.ts";
+import { serve } from "./serve.ts";
 
-/** One worker process: `node workers/main.ts --state DIR --address HOST:PORT --namespace NAME`. Ends on SIGTERM or SIGINT. */
+/** The process of one worker; `bench` starts it, `bench worker` does the same in the foreground. */
 const { values } = parseArgs({
   options: {
-    state: { type: "string" },
-    address: { type: "string" },
+    state: { type: "string", default: ".bench" },
+    address: { type: "string", default: "127.0.0.1:7233" },
     namespace: { type: "string", default: "default" },
     activities: { type: "string", default: "200" },
   },
 });
 
-if (values.state === undefined || values.address === undefined) {
-  console.error("workers/main.ts: --state and --address are needed");
-  process.exit(2);
-}
-
-const workers = await createWorkers({
-  address: values.address,
-  namespace: values.namespace,
-  deps: makeDeps(values.state),
-  activities: Number(values.activities),
-});
-for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => workers.shutdown());
-await workers.run();
+await serve({ ...values, activities: Number(values.activities) });

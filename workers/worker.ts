@@ -3,12 +3,12 @@ import type { Deps } from "../activities/deps.ts";
 import { generalActivities, hostActivities } from "../activities/index.ts";
 import { GENERAL_QUEUE, hostQueue } from "../workflows/policies.ts";
 import { bundleWorkflows } from "./bundle.ts";
+import type { TemporalConnectionOptions } from "./temporal-connection.ts";
 
 export interface WorkerOptions {
-  address: string;
+  connection: TemporalConnectionOptions;
   namespace: string;
   deps: Deps;
-  /** Activities in flight; nearly all of them wait for a sandbox, so this is no measure of load. */
   activities: number;
 }
 
@@ -19,7 +19,7 @@ export interface WorkerOptions {
 export async function createWorkers(
   options: WorkerOptions,
 ): Promise<{ run(): Promise<void>; shutdown(): void }> {
-  const connection = await NativeConnection.connect({ address: options.address });
+  const connection = await NativeConnection.connect(options.connection);
   const shared = {
     connection,
     namespace: options.namespace,

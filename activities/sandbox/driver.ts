@@ -10,7 +10,7 @@ export interface SandboxOwner {
   workflow: string;
 }
 
-export interface SandboxLimits {
+interface SandboxLimits {
   memoryBytes: number;
   processes: number;
   diskBytes: number;

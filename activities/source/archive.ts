@@ -100,7 +100,9 @@ async function addTarEntry(entry: TarEntry, what: string, tree: TreeWriter): Pro
   switch (header.type) {
     case "file":
     case "contiguous-file": {
-      const mtime = (header.mtime?.getTime() ?? 0) / 1000;
+      // Releases made by setuptools have it in the extended header alone, which tar-stream passes on unused.
+      const extended = header.pax as Record<string, string> | null | undefined;
+      const mtime = Number(extended?.mtime ?? (header.mtime?.getTime() ?? 0) / 1000);
       const executable = ((header.mode ?? 0) & 0o111) !== 0;
       await tree.add({ kind: "file", path, executable, mtime: Math.floor(mtime), content });
       break;

@@ -24,7 +24,7 @@ export interface FetchedSource extends SourceRef {
 }
 
 /** Raised whenever the same source would be packed into other bytes. */
-const LAYOUT = 1;
+const LAYOUT = 2;
 
 /**
  * Brings a source into the machine's cache, once: fetches of the same source, from whatever process, wait for the first

@@ -4,7 +4,6 @@ import { join, resolve } from "node:path";
 import { execa } from "execa";
 import { prepareBase } from "../../activities/sandbox/base/prepare.ts";
 import type { SandboxDriver } from "../../activities/sandbox/driver.ts";
-import { localUnpacker } from "../../activities/sandbox/local/base-unpack.ts";
 import { localDriver } from "../../activities/sandbox/local/driver.ts";
 import { runCommand } from "../../activities/sandbox/run-command.ts";
 import type { SandboxRef } from "../../workflows/types.ts";
@@ -39,10 +38,7 @@ export async function measureFrames(state: string): Promise<Frames> {
 }
 
 async function framesOfLocalDriver(state: string): Promise<Pick<Frames, "push_ms" | "pop_ms" | "fork_ms">> {
-  const base = await prepareBase(
-    { kind: "debian" },
-    { stateFolder: resolve(state), unpacker: localUnpacker(state) },
-  );
+  const base = await prepareBase({ kind: "debian" }, { stateFolder: resolve(state) });
   const stateFolder = await mkdtemp(join(tmpdir(), "setup-bench-frames-"));
   const driver = localDriver({ stateFolder, host: "benchmark" });
   const sandbox = await driver.create({
@@ -90,10 +86,7 @@ async function fill(driver: SandboxDriver, sandbox: SandboxRef, id: string, comm
 async function dockerTimes(state: string): Promise<{ commit: number; run: number } | null> {
   const docker = (args: string[], options = {}) => execa("docker", args, { reject: false, ...options });
   if ((await docker(["info"])).exitCode !== 0) return null;
-  const base = await prepareBase(
-    { kind: "debian" },
-    { stateFolder: resolve(state), unpacker: localUnpacker(state) },
-  );
+  const base = await prepareBase({ kind: "debian" }, { stateFolder: resolve(state) });
   const image = "setup-bench-benchmark";
   await execa("bash", ["-c", `tar -c -C ${base.location} . | docker import - ${image}:base`]);
   const name = `${image}-frames`;

@@ -6,7 +6,6 @@ import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { prepareBase } from "../../activities/sandbox/base/prepare.ts";
-import { localUnpacker } from "../../activities/sandbox/local/base-unpack.ts";
 import { fetchSource, openTar } from "../../activities/source/fetch.ts";
 import { verifierMounts } from "../../activities/verify/mounts.ts";
 import { loadSuite } from "../../benchmarks/load.ts";
@@ -55,7 +54,7 @@ async function runSweep(state: string, name: string): Promise<void> {
 
 async function shellLoop(state: string): Promise<() => Promise<void>> {
   const stateFolder = resolve(state);
-  const base = await prepareBase({ kind: "debian" }, { stateFolder, unpacker: localUnpacker(stateFolder) });
+  const base = await prepareBase({ kind: "debian" }, { stateFolder });
   const { suite } = await loadSuite("pypi-smoke");
   const work = await mkdtemp(join(tmpdir(), "setup-bench-shell-"));
   const tasks = suite.tasks.filter((task) => REPOSITORIES.includes(task.id));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProcessIdentity, processState } from "../../activities/store/process-identity.ts";
+import { checkTemporal } from "../../workers/temporal-connection.ts";
 import { refusal } from "./port.ts";
-import { checkTemporal } from "./temporal-connection.ts";
 
 const HEALTH_MS = 90_000;
 

@@ -5,15 +5,15 @@ import { withLock } from "../../activities/store/lock.ts";
 import { type ProcessIdentity, processState } from "../../activities/store/process-identity.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import { writeFileAtomically } from "../../results/atomic-file.ts";
-import { bindablePort } from "./port.ts";
-import { daemonFiles, logTail, runningDaemon, startDaemon, stopProcess } from "./process.ts";
-import { ensureTemporalBinary } from "./temporal-binary.ts";
 import {
   checkTemporal,
   SEARCH_ATTRIBUTES,
   type TemporalConnectionOptions,
   temporalConnectionOptions,
-} from "./temporal-connection.ts";
+} from "../../workers/temporal-connection.ts";
+import { bindablePort } from "./port.ts";
+import { daemonFiles, logTail, runningDaemon, startDaemon, stopProcess } from "./process.ts";
+import { ensureTemporalBinary } from "./temporal-binary.ts";
 import { pause, waitHealthy } from "./temporal-health.ts";
 
 export interface TemporalOptions {

@@ -1,15 +1,15 @@
 import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { execa } from "execa";
+import type { BaseRecipe } from "../../activities/sandbox/base/made.ts";
 import { parseBaseRequest, prepareBase } from "../../activities/sandbox/base/prepare.ts";
-import { localUnpacker } from "../../activities/sandbox/local/base-unpack.ts";
 import { fileBlobStore } from "../../activities/store/blobs.ts";
 import { readPlan } from "../../activities/store/sweep-folder.ts";
 import { lockDifferences } from "../../benchmarks/cells.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
-import { detectHostNetworkSettings } from "../stack/host-network.ts";
+import { detectHostNetworkSettings, type HostNetworkSettings } from "../stack/host-network.ts";
 import { makeArms } from "./arms.ts";
 import { freshId, makePlan, type Wish } from "./plan.ts";
 import { writeSweepFolder } from "./snapshot.ts";
@@ -34,12 +34,11 @@ export async function prepareSweep(
   const folder = sweepFolder(options, id);
   const base = await prepareBase(parseBaseRequest(options.base), {
     stateFolder: resolve(options.state),
-    unpacker: localUnpacker(options.state),
     progress: tell,
   });
   const plan = makePlan(id, options, wish, {
     base: { request: options.base, digest: base.digest, location: base.location },
-    ...detectHostNetworkSettings(process.env),
+    ...withImage(base.recipe, detectHostNetworkSettings(process.env)),
     arms: await makeArms(
       wish.systems,
       options.script,
@@ -61,6 +60,12 @@ export async function prepareSweep(
     );
   }
   return { plan: before, folder, fresh: false };
+}
+
+/** An image's own variables (its PATH above all) are under every command, below what the host's network needs. */
+function withImage(recipe: BaseRecipe, network: HostNetworkSettings): HostNetworkSettings {
+  if (recipe.kind !== "image") return network;
+  return { ...network, environment: { ...recipe.environment, ...network.environment } };
 }
 
 export function sweepFolder(options: { state: string; out?: string }, id: string): string {

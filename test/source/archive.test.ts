@@ -61,6 +61,7 @@ test("The same archive gives the same bytes; files keep their times, within what
   const bytes = await tarball([
     [{ name: "p/a", mode: 0o4777 }, "a"],
     [{ name: "p/old", mtime: new Date(0) }, "old"],
+    [{ name: "p/extended", mtime: new Date(0), pax: { mtime: "1620839034.75" } }, "extended"],
     [{ name: "p/empty/", type: "directory" }],
   ]);
   const [one, two] = [await archiveOf(t, bytes), await archiveOf(t, bytes)];
@@ -75,6 +76,7 @@ test("The same archive gives the same bytes; files keep their times, within what
   t.is(entries.get("a")?.mtime, 1_600_000_000);
   t.is(entries.get("a")?.mode, 0o755);
   t.is(entries.get("old")?.mtime, Date.UTC(1980, 0, 2) / 1000);
+  t.is(entries.get("extended")?.mtime, 1_620_839_034);
   t.is(entries.get("empty")?.type, "directory");
 });
 

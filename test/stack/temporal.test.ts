@@ -14,7 +14,7 @@ import {
   temporalStatus,
 } from "../../scripts/stack/temporal.ts";
 import { ensureTemporalBinary } from "../../scripts/stack/temporal-binary.ts";
-import { SEARCH_ATTRIBUTES } from "../../scripts/stack/temporal-connection.ts";
+import { SEARCH_ATTRIBUTES } from "../../workers/temporal-connection.ts";
 import { testStateFolder } from "../support/state.ts";
 import { testTemporal } from "../support/temporal.ts";
 

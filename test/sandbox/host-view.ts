@@ -53,6 +53,11 @@ export function named(processes: number[], name: string): number[] {
   return processes.filter((pid) => text(`/proc/${pid}/comm`)?.trim() === name);
 }
 
+/** Empty when it is gone; the kernel adds " (deleted)" to a removed folder. */
+export function workingFolder(pid: number): string {
+  return link(`/proc/${pid}/cwd`) ?? "";
+}
+
 export function childrenOf(parent: number): number[] {
   return pids().filter((pid) => text(`/proc/${pid}/stat`)?.split(") ")[1]?.split(" ")[1] === String(parent));
 }

@@ -11,7 +11,7 @@ import { localDriver } from "../../activities/sandbox/local/driver.ts";
 import { idMap } from "../../activities/sandbox/local/id-map.ts";
 import { runCommand } from "../../activities/sandbox/run-command.ts";
 import { testBase } from "../support/base.ts";
-import { childrenOf, hostView, isRunning, named } from "./host-view.ts";
+import { childrenOf, hostView, isRunning, named, pids, workingFolder } from "./host-view.ts";
 import { eventually, probe, type Subject, specOf, withSandbox } from "./subject.ts";
 
 const stateFolder = await mkdtemp(join(tmpdir(), "local-host-"));
@@ -69,32 +69,41 @@ test.serial("a command goes on when its worker is killed, and another worker att
   }
 });
 
+/** Starts to create the sandbox in a worker process and kills it after the delay. */
+async function killedCreation(spec: object, delay: number): Promise<void> {
+  const driverModule = new URL("../../activities/sandbox/local/driver.ts", import.meta.url).href;
+  const code = `
+    const { localDriver } = await import(${JSON.stringify(driverModule)});
+    const driver = localDriver({ stateFolder: ${JSON.stringify(stateFolder)}, host: "test" });
+    console.log("creating");
+    await driver.create(${JSON.stringify(spec)});`;
+  const arguments_ = ["--input-type=module", "-e", code];
+  const child = spawn(process.execPath, arguments_, { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout as NodeJS.ReadableStream, "data");
+  await sleep(delay);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+}
+
 test.serial(
-  "a worker killed while it creates leaves a sandbox that another one finishes or destroys",
+  "a sandbox that a killed worker left half made is finished or destroyed by another",
   async (t) => {
-    for (const delay of [0, 15, 40, 80]) {
+    for (const delay of [0, 10, 20, 40, 80]) {
       const spec = await specOf(subject);
-      const child = spawn(
-        process.execPath,
-        [
-          "--input-type=module",
-          "-e",
-          `
-      const { localDriver } = await import(${JSON.stringify(new URL("../../activities/sandbox/local/driver.ts", import.meta.url).href)});
-      const driver = localDriver({ stateFolder: ${JSON.stringify(stateFolder)}, host: "test" });
-      console.log("creating");
-      await driver.create(${JSON.stringify(spec)});`,
-        ],
-        { stdio: ["ignore", "pipe", "inherit"] },
-      );
-      await once(child.stdout as NodeJS.ReadableStream, "data");
-      await sleep(delay);
-      child.kill("SIGKILL");
+      await killedCreation(spec, delay);
       const ref = await driver.create(spec);
       t.is(await probe(driver, ref).say("echo made"), "made");
       await driver.destroy(ref);
+      const other = await specOf(subject, { network: "on" });
+      await killedCreation(other, delay);
+      await driver.destroy({ driver: "local", id: other.id, host: "test" });
     }
     t.deepEqual(await readdir(join(stateFolder, "sandboxes")), []);
+    const keepers = named(pids(), "sandbox-keeper");
+    t.deepEqual(
+      keepers.filter((pid) => workingFolder(pid).startsWith(stateFolder)),
+      [],
+    );
   },
 );
 

@@ -48,7 +48,7 @@ export interface Capabilities {
   limits: { memory: Enforcement; processes: Enforcement; disk: Enforcement };
 }
 
-export type Enforcement = "kernel" | "watched" | "none";
+type Enforcement = "kernel" | "watched" | "none";
 
 export interface ExecSpec {
   /** Derived from (sandbox, step …); a second start with the same id never runs the command again. */

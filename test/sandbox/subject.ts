@@ -3,7 +3,6 @@ import type { Readable } from "node:stream";
 import type {
   Capabilities,
   ExecSpec,
-  Output,
   SandboxBase,
   SandboxDriver,
   SandboxSpec,
@@ -118,11 +117,6 @@ export async function bytes(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
-}
-
-export function wholeOutput(output: Output): string {
-  if (output.omitted > 0) throw new Error(`${output.omitted} bytes are left out`);
-  return output.text;
 }
 
 /** Waits until `check` gives something else than null, false or undefined. */

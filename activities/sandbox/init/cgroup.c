@@ -35,6 +35,10 @@ static void set(const char *group, const char *file, char *value) {
 static const char *make(const char *hierarchy, const char *id) {
   char *parent = text("%s/bench", hierarchy), *group = text("%s/%s", parent, id);
   if (mkdir(parent, 0755) && errno != EEXIST) return NULL;
+  /* Written down before it is made, so that whoever cleans up finds it. */
+  int list = open("cgroups", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (list < 0 || !write_all(list, group, strlen(group)) || !write_all(list, "\n", 1)) fail("cannot write cgroups: %s", strerror(errno));
+  close(list);
   if (mkdir(group, 0755) && errno != EEXIST) return NULL;
   groups[group_count++] = group;
   return group;
@@ -77,11 +81,9 @@ static void version_one(const struct config *config) {
 }
 
 void cgroup_make(const struct config *config) {
+  unlink("cgroups");
   if (access(ROOT "/cgroup.controllers", F_OK) == 0) version_two(config);
   else if (access(ROOT "/memory/cgroup.procs", F_OK) == 0) version_one(config);
-  char list[4 * PATH_MAX] = "";
-  for (int i = 0; i < group_count; i++) strcat(strcat(list, groups[i]), "\n");
-  if (replace_file(AT_FDCWD, "cgroups", list)) fail("cannot write cgroups: %s", strerror(errno));
 }
 
 void cgroup_attach(pid_t pid) {

@@ -75,6 +75,9 @@ static void serve_beside(int connection, char **words, int count) {
   if (pid != 0) return;
   serving = -1;
   leave_control();
+  /* A file may be large and its reader busy. */
+  struct timeval patience = {.tv_sec = 60};
+  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   if (!strcmp(words[0], "usage")) serve_usage(connection);
   struct layer *layer = count == 4 ? root_layer(words[1]) : NULL;
   if (layer) serve_file(connection, layer, strtoull(words[2], NULL, 10), words[3]);

@@ -52,7 +52,8 @@ static void network_settings(void) {
 }
 
 static void begin(const struct config *config) {
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail("cannot make the mounts private: %s", strerror(errno));
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) 
+    fail("no rights in the new user namespace: %s (remedy: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or run as root)", strerror(errno));
   if (!config->bound) stage_binds(config);
   become_supervisor();
   if (unshare(CLONE_NEWCGROUP)) note("no control group namespace: %s", strerror(errno));

@@ -186,7 +186,7 @@ void serve_file(int connection, const struct layer *layer, unsigned long long li
 void serve_usage(int connection);
 
 /* trash.c */
-/* Takes the folder out of sight at once; a child of init removes it later. */
-void discard_folder(const char *folder);
+/* Takes the layer's folder out of sight at once; a child of init unmounts and removes it later. */
+void discard_layer(const char *folder, int namespace);
 
 #endif

@@ -80,9 +80,8 @@ static struct layer *layer_new(struct layer *parent, struct root *owner) {
 static void release(struct layer *layer) {
   while (layer && layer->dropped && layer->children == 0) {
     struct layer *parent = layer->parent;
-    close(layer->namespace);
     char *folder = text("v/%x", layer->number);
-    discard_folder(folder);
+    discard_layer(folder, layer->namespace);
     free(folder);
     free(layer);
     if (parent) parent->children--;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Deeper folders are moved up first: a hostile tree is deeper than any stack. */
@@ -40,15 +41,25 @@ static void empty(int folder, int depth) {
   closedir(list);
 }
 
-void discard_folder(const char *folder) {
+void discard_layer(const char *folder, int namespace) {
   static unsigned number;
   if (mkdir("v/trash", 0700) && errno != EEXIST) note("cannot make the trash: %s", strerror(errno));
   char *place = text("v/trash/%u", number++);
   if (rename(folder, place)) note("cannot discard %s: %s", folder, strerror(errno));
   free(place);
+  int closed[2] = {-1, -1};
+  if (pipe2(closed, O_CLOEXEC)) note("pipe: %s", strerror(errno));
   pid_t pid = fork();
-  if (pid) return;
-  leave_control();
+  if (pid) {
+    close(namespace);
+    close(closed[0]);
+    close(closed[1]);
+    return;
+  }
+  /* Whoever closes the namespace last unmounts, which takes time with the number of files: not init. */
+  close(closed[1]);
+  pipe_wait(closed[0]);
+  syscall(SYS_close_range, 3, ~0U, 0);
   setpriority(PRIO_PROCESS, 0, 10);
   for (int rounds = 0; rounds < 10000; rounds++) {
     trash = open("v/trash", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

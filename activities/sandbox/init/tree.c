@@ -114,11 +114,10 @@ static int signal_found(int signal) {
 }
 
 static int kill_all(pid_t ancestor, ino_t mount_namespace) {
+  find(ancestor, mount_namespace);
+  if (found_count == 0) return 0;
   memset(seen, 0, sizeof seen);
-  for (int round = 0; round < 100; round++) {
-    find(ancestor, mount_namespace);
-    if (signal_found(SIGSTOP) == 0) break;
-  }
+  for (int round = 0; round < 100 && signal_found(SIGSTOP) > 0; round++) find(ancestor, mount_namespace);
   signal_found(SIGKILL);
   return found_count;
 }

@@ -27,7 +27,7 @@ const DECOMPRESSORS: readonly [RegExp, string][] = [
 ];
 
 /** Unpacks a tar, plain or compressed, into the new folder `target`, under the ids of sandboxes. Device nodes are left out. */
-export async function unpackBase(stateFolder: string, tar: string, target: string): Promise<void> {
+async function unpackBase(stateFolder: string, tar: string, target: string): Promise<void> {
   const binary = await initBinary(stateFolder);
   const { root, user, group } = idMap();
   await mkdir(target, { recursive: true, mode: 0o755 });

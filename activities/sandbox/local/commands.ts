@@ -28,12 +28,15 @@ export async function startCommand(sandbox: SandboxFolder, exec: ExecSpec, map: 
   if (!(await isFile(join(folder, "claim")))) {
     await mkdir(folder, { recursive: true, mode: 0o755 });
     await giveToInit(folder, map);
-    const environment = Object.entries({ ...ENVIRONMENT, ...spec.environment, ...exec.environment });
     await Promise.all([
       write(folder, "command", exec.command),
       write(folder, "cwd", exec.cwd),
       write(folder, "limits", `${exec.seconds} ${Math.floor(exec.outputBytes)}`),
-      write(folder, "environment", environment.map(([name, value]) => `${name}=${value}\0`).join("")),
+      write(
+        folder,
+        "environment",
+        environmentBlock({ ...ENVIRONMENT, ...spec.environment, ...exec.environment }),
+      ),
       exec.stdin === null ? undefined : writeStdin(folder, exec.stdin),
     ]);
   }
@@ -88,6 +91,20 @@ async function readEnd(
 ): Promise<{ end: ExecEnd; exit: number | null; seconds: number } | null> {
   const text = await readFile(join(folder, "exit"), "utf8").catch(missing);
   return text === null ? null : (JSON.parse(text) as { end: ExecEnd; exit: number | null; seconds: number });
+}
+
+/** As execve takes it: `NAME=value`, each ended by a NUL. */
+function environmentBlock(environment: Readonly<Record<string, string>>): string {
+  return Object.entries(environment)
+    .map(([name, value]) => {
+      if (/[=\0]/.test(name) || name === "" || value.includes("\0")) {
+        throw new Error(
+          `environment: ${JSON.stringify(name)} is no variable's name or its value has a NUL byte`,
+        );
+      }
+      return `${name}=${value}\0`;
+    })
+    .join("");
 }
 
 async function write(folder: string, name: string, content: string): Promise<void> {

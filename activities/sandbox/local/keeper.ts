@@ -52,10 +52,12 @@ export async function createSandbox(
 
 async function startKeeper(sandbox: SandboxFolder, binary: string): Promise<string> {
   const child = spawn(binary, ["keeper", sandbox.home], { detached: true, stdio: "ignore", env: { PATH } });
-  let exit: number | null = null;
-  const failed = new Promise<never>((_, reject) => child.on("error", reject));
-  child.on("exit", (code) => {
-    exit = code ?? 1;
+  let exit: number | string | null = null;
+  child.on("error", (error) => {
+    exit = error.message;
+  });
+  child.on("exit", (code, signal) => {
+    exit = code ?? signal;
   });
   child.unref();
   const end = Date.now() + READY_MS;
@@ -70,7 +72,7 @@ async function startKeeper(sandbox: SandboxFolder, binary: string): Promise<stri
         `cannot start a sandbox: its keeper ended with ${exit} (see ${sandbox.home}/keeper.log)`,
       );
     }
-    await Promise.race([sleep(wait), failed]);
+    await sleep(wait);
   }
   throw new CausedError(
     "capacity",

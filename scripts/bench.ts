@@ -2,14 +2,6 @@ import { Command, CommanderError } from "commander";
 import { UsageError } from "../benchmarks/usage-error.ts";
 import { applyConfigFile } from "./cli/config-file.ts";
 import { addCommonOptions, addSweepOptions, type CommonOptions, type SweepOptions } from "./cli/options.ts";
-import { printSuite, printSuites, printSystems } from "./commands/catalogue.ts";
-import { cancelSweep, pauseSweep, setParallel, unpauseSweep } from "./commands/control.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { collectGarbage } from "./commands/gc.ts";
-import { inspectRun } from "./commands/inspect.ts";
-import { runSweep } from "./commands/run.ts";
-import { downCommand, upCommand, workerCommand } from "./commands/stack.ts";
-import { reportSweep, resumeSweep, statusOf, watchSweep } from "./commands/sweeps.ts";
 
 const EXAMPLES = `
 Examples:
@@ -29,66 +21,95 @@ const program = new Command("bench")
   .addHelpText("after", EXAMPLES);
 
 addSweepOptions(program).action(async () => {
-  await applyConfigFile(program, program.options);
+  const { runSweep } = await import("./commands/run.ts");
   finish(await runSweep(program.opts<SweepOptions>()));
 });
 
-/** A verb with the common options; the handler gives the exit code. */
-function verb(
+/**
+ * A verb with the common options; what it does is loaded only when it is asked for, so that the command answers fast.
+ * `run` gives the exit code.
+ */
+function verb<M>(
   usage: string,
   description: string,
-  handler: (options: CommonOptions, args: string[], command: Command) => Promise<number>,
+  load: () => Promise<M>,
+  run: (module: M, options: CommonOptions, args: string[], command: Command) => Promise<number>,
 ): Command {
   const command = addCommonOptions(program.command(usage).description(description));
-  command.action(async () =>
-    finish(await handler(command.opts<CommonOptions>(), command.processedArgs.flat(), command)),
+  return command.action(async () =>
+    finish(await run(await load(), command.opts<CommonOptions>(), command.processedArgs.flat(), command)),
   );
-  return command;
 }
+
+const sweeps = () => import("./commands/sweeps.ts");
+const control = () => import("./commands/control.ts");
+const stack = () => import("./commands/stack.ts");
+const catalogue = () => import("./commands/catalogue.ts");
 
 verb(
   "resume <sweep>",
-  "go on with a sweep that was interrupted, from its workflow or from its folder",
-  (options, [id]) => resumeSweep(options, String(id)),
+  "go on with a sweep that was interrupted, from its workflow or its folder",
+  sweeps,
+  (it, options, [id]) => it.resumeSweep(options, String(id)),
 );
-verb("status [sweep]", "the state of all sweeps, or of one", (options, [id]) => statusOf(options, id));
-verb("watch <sweep>", "follow a running sweep; Ctrl-C only stops watching", (options, [id]) =>
-  watchSweep(options, String(id)),
+verb("status [sweep]", "the state of all sweeps, or of one", sweeps, (it, options, [id]) =>
+  it.statusOf(options, id),
 );
-verb("pause <sweep>", "start no new cell; running ones finish", (options, [id]) =>
-  pauseSweep(options, String(id)),
+verb("watch <sweep>", "follow a running sweep; Ctrl-C only stops watching", sweeps, (it, options, [id]) =>
+  it.watchSweep(options, String(id)),
 );
-verb("unpause <sweep>", "start new cells again", (options, [id]) => unpauseSweep(options, String(id)));
-verb("cancel <sweep>", "end a sweep and its running cells; their sandboxes are destroyed", (options, [id]) =>
-  cancelSweep(options, String(id)),
+verb("report <sweep>", "write a sweep's result files anew and print its table", sweeps, (it, options, [id]) =>
+  it.reportSweep(options, String(id)),
 );
-verb("set <sweep> <setting>", "change a running sweep: parallel=N", (options, [id, setting]) =>
-  setParallel(options, String(id), String(setting)),
+verb("pause <sweep>", "start no new cell; running ones finish", control, (it, options, [id]) =>
+  it.pauseSweep(options, String(id)),
 );
-verb("report <sweep>", "write a sweep's result files anew and print its table", (options, [id]) =>
-  reportSweep(options, String(id)),
+verb("unpause <sweep>", "start new cells again", control, (it, options, [id]) =>
+  it.unpauseSweep(options, String(id)),
 );
-verb("inspect <run>", "one run, named SWEEP/CELL or SWEEP/CELL/ATTEMPT", (options, [run]) =>
-  inspectRun(options, String(run)),
+verb(
+  "cancel <sweep>",
+  "end a sweep and its running cells; their sandboxes are destroyed",
+  control,
+  (it, options, [id]) => it.cancelSweep(options, String(id)),
+);
+verb("set <sweep> <setting>", "change a running sweep: parallel=N", control, (it, options, [id, setting]) =>
+  it.setParallel(options, String(id), String(setting)),
+);
+verb(
+  "inspect <run>",
+  "one run, named SWEEP/CELL or SWEEP/CELL/ATTEMPT",
+  () => import("./commands/inspect.ts"),
+  (it, options, [run]) => it.inspectRun(options, String(run)),
 );
 verb(
   "suites [action] [name]",
   "list the suites; `suites show NAME` lists one's repositories",
-  (options, args) => (args[0] === undefined ? printSuites(options) : printSuite(options, args)),
+  catalogue,
+  (it, options, args) => (args[0] === undefined ? it.printSuites(options) : it.printSuite(options, args)),
 );
-verb("systems", "list the systems", (options) => printSystems(options));
-verb("doctor", "what is missing on this machine, and the command that fixes it", (options, _, command) =>
-  doctorCommand(options, command.opts<{ fix: boolean }>().fix),
+verb("systems", "list the systems", catalogue, (it, options) => it.printSystems(options));
+verb(
+  "doctor",
+  "what is missing on this machine, and the command that fixes it",
+  () => import("./commands/doctor.ts"),
+  (it, options, _, command) => it.doctorCommand(options, command.opts<{ fix: boolean }>().fix),
 ).option("--fix", "run those commands", false);
-verb("gc", "destroy sandboxes that no running workflow owns", (options) => collectGarbage(options));
-verb("up", "start the embedded stack and keep it", (options) => upCommand(options));
+verb(
+  "gc",
+  "destroy sandboxes that no running workflow owns",
+  () => import("./commands/gc.ts"),
+  (it, options) => it.collectGarbage(options),
+);
+verb("up", "start the embedded stack and keep it", stack, (it, options) => it.upCommand(options));
 verb(
   "worker",
   "serve this machine's sandboxes in the foreground (with --address: for a shared server)",
-  (options) => workerCommand(options),
+  stack,
+  (it, options) => it.workerCommand(options),
 );
-verb("down", "stop the embedded stack; sweeps go on where they were when resumed", (options) =>
-  downCommand(options),
+verb("down", "stop the embedded stack; sweeps go on where they were when resumed", stack, (it, options) =>
+  it.downCommand(options),
 );
 
 function finish(code: number): void {
@@ -96,6 +117,7 @@ function finish(code: number): void {
 }
 
 try {
+  await applyConfigFile(program);
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;

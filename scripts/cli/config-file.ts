@@ -8,9 +8,10 @@ const DEFAULT_FILE = "bench.config.yaml";
 
 /**
  * Takes defaults from a configuration file (BENCH_CONFIG, else bench.config.yaml if it is there): its keys are the
- * long names of options, its values what the command line would take. Flags and BENCH_* variables go before.
+ * long names of options, its values what the command line would take. Called before the command line is parsed, so that
+ * flags and BENCH_* variables go before.
  */
-export async function applyConfigFile(command: Command, options: readonly Option[]): Promise<void> {
+export async function applyConfigFile(program: Command): Promise<void> {
   const file = process.env.BENCH_CONFIG ?? DEFAULT_FILE;
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" && process.env.BENCH_CONFIG === undefined) return null;
@@ -24,10 +25,14 @@ export async function applyConfigFile(command: Command, options: readonly Option
   if (typeof content !== "object" || Array.isArray(content))
     throw new UsageError(`${file}: must hold keys and values`);
   for (const [key, value] of Object.entries(content)) {
-    const found = options.find((option) => option.name() === key);
+    const found = program.options.find((option) => option.name() === key);
     if (found === undefined)
       throw new UsageError(`${file}: unknown key "${key}"; keys are the long names of flags`);
-    command.setOptionValueWithSource(found.attributeName(), optionValue(file, found, value), "config");
+    const parsed = optionValue(file, found, value);
+    for (const command of [program, ...program.commands]) {
+      const takes = command.options.some((option) => option.name() === key);
+      if (takes) command.setOptionValueWithSource(found.attributeName(), parsed, "config");
+    }
   }
 }
 

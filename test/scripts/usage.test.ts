@@ -1,0 +1,132 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import test from "ava";
+import { execa } from "execa";
+
+const BENCH = fileURLToPath(new URL("../../scripts/bench.ts", import.meta.url));
+
+async function bench(args: string[], env: Record<string, string> = {}) {
+  const cwd = await mkdtemp(join(tmpdir(), "setup-bench-cli-"));
+  const { exitCode, stdout, stderr } = await execa(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", BENCH, ...args],
+    { cwd, env, reject: false },
+  );
+  return { cwd, exitCode, stdout, stderr };
+}
+
+const REFUSED: [name: string, args: string[], said: RegExp][] = [
+  ["no suite", [], /no suite given/],
+  ["an unknown suite", ["--suite", "pypi-smok"], /unknown suite pypi-smok; nearest: pypi-smoke/],
+  ["a suite file that is not there", ["--suite", "./none.json"], /none\.json/],
+  [
+    "an unknown system",
+    ["--suite", "pypi-smoke", "--system", "orcale"],
+    /--system orcale: unknown; there are oracle/,
+  ],
+  [
+    "an unknown repository",
+    ["--suite", "pypi-smoke", "--repos", "h12"],
+    /unknown repository h12 .* nearest: h11/,
+  ],
+  ["oracle on a suite without recipes", ["--suite", "envbench-100"], /has no recipe for .*leave oracle out/],
+  ["a script without its system", ["--suite", "pypi-smoke", "--script", "x"], /go together/],
+  ["a system script without its script", ["--suite", "pypi-smoke", "--system", "script"], /go together/],
+  ["a size that is none", ["--suite", "pypi-smoke", "--memory", "much"], /size such as 512M/],
+  ["a count that is none", ["--suite", "pypi-smoke", "--parallel", "0"], /whole number from 1/],
+  ["an unknown flag", ["--suite", "pypi-smoke", "--paralel", "2"], /unknown option '--paralel'/],
+  ["a mirror that is no regular expression", ["--suite", "pypi-smoke", "--mirror", "(=x"], /mirror/i],
+  ["a sweep that is not there", ["report", "nothing"], /no sweep nothing in /],
+  ["a run that is named wrongly", ["inspect", "only-a-sweep"], /SWEEP\/CELL/],
+  ["an unknown verb", ["sweep"], /too many arguments|unknown command/],
+];
+
+for (const [name, args, said] of REFUSED) {
+  test(`${name} is refused in one line with exit code 2, and nothing is made`, async (t) => {
+    const { exitCode, stderr, stdout } = await bench(args);
+    t.is(exitCode, 2, stderr);
+    t.regex(stderr, said);
+    t.is(stdout, "");
+    const lines = stderr
+      .trim()
+      .split("\n")
+      .filter((line) => !/^\((see|Did you mean) /.test(line));
+    t.is(lines.filter(Boolean).length, 1, stderr);
+  });
+}
+
+test("a configuration file gives defaults, a variable goes before it, and a flag before both", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "setup-bench-config-"));
+  const file = join(folder, "config.yaml");
+  await writeFile(file, "suite: pypi-smoke\nrepos: [h11, pluggy]\nsystem: [nop]\nparallel: 3\njson: true\n");
+  const plan = async (args: string[], env: Record<string, string>) =>
+    JSON.parse((await bench(["--dry-run", ...args], { BENCH_CONFIG: file, ...env })).stdout);
+  t.like(await plan([], {}), { suite: "pypi-smoke", cells: 2, parallel: 3 });
+  t.like(await plan([], { BENCH_PARALLEL: "4" }), { cells: 2, parallel: 4 });
+  t.like(await plan(["--parallel", "5", "--repos", "h11"], { BENCH_PARALLEL: "4" }), {
+    cells: 1,
+    parallel: 5,
+  });
+});
+
+test("a configuration file with an unknown key or a wrong value is refused by name", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "setup-bench-config-"));
+  const file = join(folder, "config.yaml");
+  for (const [content, said] of [
+    ["paralel: 3\n", /config\.yaml: unknown key "paralel"/],
+    ["parallel: many\n", /config\.yaml: parallel: .*whole number/],
+    ["tier: huge\n", /config\.yaml: tier must be one of low, medium, high/],
+    ["- 1\n", /config\.yaml: must hold keys and values/],
+    ["a: [\n", /config\.yaml: /],
+  ] as const) {
+    await writeFile(file, content);
+    const { exitCode, stderr } = await bench(["--suite", "pypi-smoke"], { BENCH_CONFIG: file });
+    t.is(exitCode, 2, content);
+    t.regex(stderr, said);
+  }
+});
+
+test("a dry run lists the cells and their needs and makes no folder", async (t) => {
+  const { exitCode, stdout, stderr } = await bench([
+    "--suite",
+    "pypi-smoke",
+    "--tier",
+    "high",
+    "--system",
+    "oracle,nop",
+    "--dry-run",
+  ]);
+  t.is(exitCode, 0, stderr);
+  t.deepEqual(
+    stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split("\t")[0]),
+    ["cell", "marshmallow--oracle", "marshmallow--nop", "flask--oracle", "flask--nop"],
+  );
+  t.regex(stderr, /4 cells of pypi-smoke/);
+});
+
+test("suites and systems are listed as tab-separated lines and as JSON", async (t) => {
+  const text = await bench(["suites"]);
+  t.regex(text.stdout, /^suite\trepositories\t/);
+  t.regex(text.stdout, /\nenvbench-329\t329\tpython\t/);
+  const suites = JSON.parse((await bench(["suites", "--json"])).stdout);
+  t.is(suites.length, 13);
+  const shown = await bench(["suites", "show", "pypi-smoke"]);
+  t.regex(shown.stdout, /\nh11\tpython\tlow\tNetwork\t0\.16\.0\tids\tyes/);
+  const systems = JSON.parse((await bench(["systems", "--json"])).stdout);
+  t.deepEqual(
+    systems.map((one: { system: string }) => one.system),
+    ["oracle", "nop", "naive", "pipreqs", "script"],
+  );
+});
+
+test("help texts have examples and end with exit code 0", async (t) => {
+  const { exitCode, stdout } = await bench(["--help"]);
+  t.is(exitCode, 0);
+  t.regex(stdout, /pnpm bench --suite pypi-smoke/);
+  t.regex(stdout, /Exit code: 0 all cells graded/);
+});

@@ -1,13 +1,15 @@
 import { cellsOf } from "../../benchmarks/cells.ts";
+import { makeDeps } from "../../workers/deps.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { progressWriter } from "../cli/progress.ts";
 import { checkReady } from "../stack/ready.ts";
 import { ensureStack, markStackKept } from "../stack/stack.ts";
 import { attend } from "../sweep/attend.ts";
-import { connect, startSweep } from "../sweep/client.ts";
+import { connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
 import { showDryRun } from "../sweep/dry-run.ts";
 import { resolveWish } from "../sweep/plan.ts";
 import { prepareSweep } from "../sweep/prepare.ts";
+import { reapOrphans } from "../sweep/reap.ts";
 
 /** `bench --suite …`: starts a sweep, or attaches to the one of the same id, and follows it to its table. */
 export async function runSweep(options: SweepOptions): Promise<number> {
@@ -18,7 +20,9 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const { plan, folder, fresh } = await prepareSweep(options, wish, writer.tell);
   const service = await ensureStack({ ...options, tell: writer.tell });
   const client = await connect(service);
+  await reapOrphans(client, makeDeps(options.state).driver(plan.lock.driver));
   await startSweep(client, folder, plan);
+  if (!fresh) await unpauseInterrupted(client, plan.sweep);
   const cells = cellsOf(plan).length;
   writer.tell(`sweep ${plan.sweep} ${fresh ? "started" : "goes on"}: ${cells} cells, results in ${folder}`);
   if (options.detach) {

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
+import { makeDeps } from "../../workers/deps.ts";
 import { temporalConnectionOptions } from "../../workers/temporal-connection.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { progressWriter } from "../cli/progress.ts";
@@ -13,6 +14,7 @@ import { connect, startSweep, sweepState } from "../sweep/client.ts";
 import { followSweep } from "../sweep/follow.ts";
 import { openSweepByName, planByName } from "../sweep/open.ts";
 import { existingPlan, sweepFolder } from "../sweep/prepare.ts";
+import { reapOrphans } from "../sweep/reap.ts";
 
 /** Attaches to a live sweep, or starts its workflow again, which runs only the cells that are not finished. */
 export async function resumeSweep(options: CommonOptions, id: string): Promise<number> {
@@ -20,6 +22,7 @@ export async function resumeSweep(options: CommonOptions, id: string): Promise<n
   await checkReady(options.state);
   const { client, service, plan, folder } = await openSweepByName(options, id, "any");
   const writer = progressWriter(process.stderr);
+  await reapOrphans(client, makeDeps(options.state).driver(plan.lock.driver));
   await startSweep(client, folder, plan);
   await client.workflow.getHandle(id).signal("unpause");
   writer.tell(`sweep ${id} goes on, results in ${folder}`);

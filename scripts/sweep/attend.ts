@@ -11,7 +11,7 @@ import type { CommonOptions } from "../cli/options.ts";
 import type { ProgressWriter } from "../cli/progress.ts";
 import { isStackKept, keepStack, stopStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
-import { runningSweeps } from "./client.ts";
+import { INTERRUPTED, runningSweeps } from "./client.ts";
 import { followSweep } from "./follow.ts";
 
 export interface Attended {
@@ -58,7 +58,7 @@ export async function attend(attended: Attended): Promise<number> {
 }
 
 async function interrupted({ client, plan, options, writer }: Attended): Promise<number> {
-  await client.workflow.getHandle(plan.sweep).signal("pause", "interrupted");
+  await client.workflow.getHandle(plan.sweep).signal("pause", INTERRUPTED);
   const others = (await runningSweeps(client)).filter((id) => id !== plan.sweep);
   if (others.length === 0 && !(await isStackKept(options.state))) await stopStack(options.state);
   writer.tell(`sweep ${plan.sweep} is paused; go on with: pnpm bench resume ${plan.sweep}`);

@@ -48,6 +48,14 @@ export async function startSweep(client: Client, folder: string, plan: SweepPlan
   });
 }
 
+/** The reason of a pause by Ctrl-C: the same command line again goes on, while a pause by hand stays. */
+export const INTERRUPTED = "interrupted";
+
+export async function unpauseInterrupted(client: Client, id: string): Promise<void> {
+  const { paused } = await progressOf(client, id);
+  if (paused === INTERRUPTED) await client.workflow.getHandle(id).signal("unpause");
+}
+
 export function progressOf(client: Client, id: string): Promise<Progress> {
   return client.workflow.getHandle(id).query<Progress>("progress");
 }

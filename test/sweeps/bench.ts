@@ -36,10 +36,10 @@ export function bench(state: string, args: readonly string[]) {
 }
 
 /** Starts the command line in the background. */
-export function startBench(state: string, args: readonly string[]) {
+export function startBench(state: string, args: readonly string[], stderr: "inherit" | "pipe" = "inherit") {
   return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", BENCH, ...args], {
     env: { ...process.env, BENCH_STATE: state, NO_COLOR: "1" },
-    stdio: ["ignore", "ignore", "inherit"],
+    stdio: ["ignore", "ignore", stderr],
   });
 }
 

@@ -4,18 +4,8 @@ import { bundleWorkflows } from "../../workers/bundle.ts";
 import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
 import type { RunInput } from "../../workflows/types.ts";
 import type { BenchmarkServer } from "./server.ts";
-import { simulatedActivities } from "./simulated.ts";
+import { AMPLE, simulatedActivities } from "./simulated.ts";
 
-const BUDGET = {
-  wall: 9e3,
-  working: 9e3,
-  steps: 1e6,
-  command: 60,
-  replay: 60,
-  collect: 60,
-  tests: 60,
-  test: 60,
-};
 const ROUNDS = 3;
 
 export interface Orchestration {
@@ -105,7 +95,7 @@ function runInput(sweep: string, index: number): RunInput {
     task: `task-${index}`,
     language: "python",
     arm: { id: "nop", system: "nop", model: null, options: {} },
-    budget: BUDGET,
+    budget: AMPLE,
     attemptsBefore: 0,
   };
 }

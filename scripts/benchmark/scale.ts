@@ -1,9 +1,9 @@
 import { Worker } from "@temporalio/worker";
 import { bundleWorkflows } from "../../workers/bundle.ts";
 import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
-import type { Progress, SweepInput } from "../../workflows/sweep.ts";
+import type { Progress } from "../../workflows/sweep.ts";
 import type { BenchmarkServer } from "./server.ts";
-import { simulatedActivities } from "./simulated.ts";
+import { simulatedActivities, simulatedSweep } from "./simulated.ts";
 
 export interface Scale {
   runs: number;
@@ -40,7 +40,7 @@ export async function measureScale(
         const progress: Progress = await server.client.workflow.execute("sweep", {
           workflowId: "scale",
           taskQueue: GENERAL_QUEUE,
-          args: [sweepInput(parallel)],
+          args: [simulatedSweep("scale", parallel)],
         });
         if (progress.done !== runs) throw new Error(`${progress.done} of ${runs} runs ended`);
         const seconds = (performance.now() - from) / 1_000;
@@ -67,23 +67,4 @@ async function longestHistory(server: BenchmarkServer): Promise<number> {
     longest = Math.max(longest, historyLength ?? 0);
   }
   return longest;
-}
-
-function sweepInput(parallel: number): SweepInput {
-  return {
-    folder: "/nowhere",
-    sweep: "scale",
-    suite: "simulated",
-    budget: {
-      wall: 9e3,
-      working: 9e3,
-      steps: 1e6,
-      command: 60,
-      replay: 60,
-      collect: 60,
-      tests: 60,
-      test: 60,
-    },
-    parallel,
-  };
 }

@@ -1,6 +1,7 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { CAUSES, type Cause } from "../../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "../../workflows/activities.ts";
+import type { SweepInput } from "../../workflows/sweep.ts";
 import type { AttemptFacts, CellRef, RunOutcome } from "../../workflows/types.ts";
 
 export interface Simulation {
@@ -96,6 +97,22 @@ export function simulatedActivities(simulation: Simulation): {
     checkStatically: async () => ({ missing_imports: 0, pip_check: true }),
   };
   return { activities, seen };
+}
+
+/** Never reached by what is simulated. */
+export const AMPLE = {
+  wall: 9e3,
+  working: 9e3,
+  steps: 1e6,
+  command: 60,
+  replay: 60,
+  collect: 60,
+  tests: 60,
+  test: 60,
+};
+
+export function simulatedSweep(sweep: string, parallel: number): SweepInput {
+  return { folder: "/nowhere", sweep, suite: "simulated", budget: AMPLE, parallel };
 }
 
 function cellRef(index: number): CellRef {

@@ -3,7 +3,6 @@ import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundle }
 import { type Seen, type Simulation, simulatedActivities } from "../../scripts/benchmark/simulated.ts";
 import { bundleWorkflows } from "../../workers/bundle.ts";
 import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
-import type { SweepInput } from "../../workflows/sweep.ts";
 import { testTemporal } from "../support/temporal.ts";
 
 Runtime.install({ logger: new DefaultLogger("ERROR") });
@@ -33,14 +32,4 @@ export async function withSimulation<T>(
     await client.connection.close();
     await connection.close();
   }
-}
-
-export function sweepInput(sweep: string, parallel: number): SweepInput {
-  return {
-    folder: "/nowhere",
-    sweep,
-    suite: "simulated",
-    budget: { wall: 60, working: 60, steps: 100, command: 60, replay: 60, collect: 60, tests: 60, test: 60 },
-    parallel,
-  };
 }

@@ -3,7 +3,7 @@ import type { Client } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import type { Simulation } from "../../scripts/benchmark/simulated.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
-import { sweepInput, withSimulation } from "./harness.ts";
+import { withSimulation } from "./harness.ts";
 
 /**
  * Records the histories that test/replay.test.ts replays. Run it when a change of the workflows is meant to break
@@ -21,7 +21,7 @@ async function record(
     const handle = await client.workflow.start("sweep", {
       workflowId: id,
       taskQueue: GENERAL_QUEUE,
-      args: [sweepInput(id, 2)],
+      args: [simulatedSweep(id, 2)],
     });
     await during?.(client, id);
     await handle.result().catch((error: Error) => console.error(`${name}: ${error.message}`));

@@ -1,14 +1,15 @@
 import type { Client } from "@temporalio/client";
 import test from "ava";
+import { simulatedSweep } from "../../scripts/benchmark/simulated.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
 import type { Progress } from "../../workflows/sweep.ts";
-import { sweepInput, withSimulation } from "./harness.ts";
+import { withSimulation } from "./harness.ts";
 
 function start(client: Client, id: string, parallel = 4) {
   return client.workflow.start("sweep", {
     workflowId: id,
     taskQueue: GENERAL_QUEUE,
-    args: [sweepInput(id, parallel)],
+    args: [simulatedSweep(id, parallel)],
   });
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import type { Client } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
-import type { Simulation } from "../../scripts/benchmark/simulated.ts";
+import { type Simulation, simulatedSweep } from "../../scripts/benchmark/simulated.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
 import { withSimulation } from "./harness.ts";
 

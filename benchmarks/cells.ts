@@ -22,8 +22,13 @@ export function cellsOf(plan: SweepPlan): Cell[] {
 }
 
 export function cellId(task: string, arm: string, repeat: number): string {
-  const name = `${task.replace("/", "__")}--${arm}`;
+  const name = `${folderName(task)}--${arm}`;
   return repeat === 1 ? name : `${name}--${repeat}`;
+}
+
+/** A task's id as a part of file names. */
+export function folderName(task: string): string {
+  return task.replace("/", "__");
 }
 
 /** The parts of two locks that differ, each as `key: was → is`; empty when a resume may go on. */

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { folderName } from "./cells.ts";
 import { type Selection, type Suite, selection, suite } from "./schema.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -29,17 +30,22 @@ export async function readSuiteFile(file: string): Promise<SuiteFile> {
   return { kind: "suite", suite: parsed, raw: raw as unknown as Raw };
 }
 
-/** Ids that differ only in case are duplicates as well: they share folders on some file systems. */
+/**
+ * Ids that would share a folder are duplicates as well: a slash becomes __ in its name, and case counts for nothing on
+ * some file systems.
+ */
 export function refuseDuplicates(file: string, ids: readonly string[]): void {
   const seen = new Map<string, number>();
   for (const [index, id] of ids.entries()) {
-    const first = seen.get(id.toLowerCase());
+    const name = folderName(id).toLowerCase();
+    const first = seen.get(name);
     if (first !== undefined) {
+      const why = ids[first]?.toLowerCase() === id.toLowerCase() ? "is already" : "shares its folder with";
       throw new UsageError(
-        `${file}: tasks[${index}]: ${id} is already tasks[${first}]; remove or rename one of them`,
+        `${file}: tasks[${index}]: ${id} ${why} tasks[${first}]; remove or rename one of them`,
       );
     }
-    seen.set(id.toLowerCase(), index);
+    seen.set(name, index);
   }
 }
 
@@ -58,7 +64,10 @@ async function readText(file: string): Promise<string> {
 
 function parseText(file: string, text: string): unknown {
   try {
-    return extname(file) === ".json" ? JSON.parse(text) : parse(text);
+    const content: unknown = extname(file) === ".json" ? JSON.parse(text) : parse(text);
+    // A YAML alias can lead back into itself.
+    JSON.stringify(content);
+    return content;
   } catch (error) {
     const [line] = (error as Error).message.split("\n");
     throw new UsageError(`${file}: not valid ${extname(file) === ".json" ? "JSON" : "YAML"}: ${line}`, {

@@ -44,7 +44,8 @@ const task = z.strictObject({
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._-]*(\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/,
       "must be name or owner/name, of letters, digits, dot, underscore and dash",
-    ),
+    )
+    .max(150, "must have at most 150 characters: it becomes part of folder names"),
   source,
   language: z.string().default("python"),
   tier: z.enum(["low", "medium", "high"]).nullable().default(null),
@@ -60,7 +61,9 @@ const task = z.strictObject({
   facts: z.record(z.string(), z.unknown()).default({}),
 });
 
-const suiteName = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "must be lower-case letters, digits and dashes");
+const suiteName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,59}$/, "must be lower-case letters, digits and dashes, 60 at most");
 
 export const suite = z.strictObject({
   suite: suiteName,

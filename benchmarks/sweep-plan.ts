@@ -30,6 +30,9 @@ const limitsPlan = z.strictObject({
   outputBytes: count,
 });
 
+/** A sweep's name is a folder's name and a workflow's id. */
+export const SWEEP_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/;
+
 const mirrorRule = z.strictObject({ match: z.string(), replace: z.string() });
 
 /**
@@ -38,7 +41,7 @@ const mirrorRule = z.strictObject({ match: z.string(), replace: z.string() });
  */
 export const sweepPlan = z.strictObject({
   schema_version: z.literal(1),
-  sweep: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,80}$/),
+  sweep: z.string().regex(SWEEP_ID),
   created_at: z.string(),
   lock: z.strictObject({
     suite: z.string(),

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_BASE } from "../../activities/sandbox/base/request.ts";
+import { number, size, sizeText, wholeNumber } from "./values.ts";
 
 /** The options of a sweep, as parsed; each also has a `BENCH_*` variable and a key in the configuration file. */
 export interface SweepOptions extends CommonOptions {
@@ -44,8 +45,11 @@ export interface CommonOptions {
   json: boolean;
 }
 
-const GIB = 2 ** 30;
+const KIB = 2 ** 10;
 const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+const TIB = 2 ** 40;
+const WEEK_SECONDS = 604_800;
 
 export function addCommonOptions(command: Command): Command {
   return command
@@ -69,10 +73,14 @@ export function addSweepOptions(command: Command): Command {
     )
     .addOption(option("--repos <ids>", "only these repositories, separated by commas").argParser(addList))
     .addOption(option("--tier <tier>", "only this tier").choices(["low", "medium", "high"]))
-    .addOption(option("--limit <n>", "only the first n repositories").argParser(positive))
-    .addOption(option("--repeat <n>", "run each (repository, system) n times").argParser(positive).default(1))
+    .addOption(option("--limit <n>", "only the first n repositories").argParser(wholeNumber(1, 1e6)))
+    .addOption(
+      option("--repeat <n>", "run each (repository, system) n times")
+        .argParser(wholeNumber(1, 1_000))
+        .default(1),
+    )
     .addOption(option("--driver <name>", "what provides sandboxes").choices(["local"]).default("local"))
-    .addOption(option("--parallel <n>", "runs at the same time").argParser(positive).default(2))
+    .addOption(option("--parallel <n>", "runs at the same time").argParser(wholeNumber(1, 500)).default(2))
     .addOption(option("--id <id>", "name of the sweep; the same line again attaches to it or continues it"))
     .addOption(option("--out <dir>", "folder of the sweep").default(undefined, "<state>/sweeps/<id>"))
     .addOption(
@@ -83,17 +91,21 @@ export function addSweepOptions(command: Command): Command {
     .addOption(option("--script <file|dir>", "for the system `script`: one script, or a folder of <task>.sh"))
     .addOption(seconds("--wall", "wall time of the setup stage", 3_600))
     .addOption(seconds("--working", "working time of the setup stage, without waiting for capacity", 3_600))
-    .addOption(option("--steps <n>", "steps of the agent").argParser(positive).default(100))
+    .addOption(option("--steps <n>", "steps of the agent").argParser(wholeNumber(1, 10_000)).default(100))
     .addOption(seconds("--command-seconds", "time of one command of the agent", 1_800))
     .addOption(seconds("--replay-seconds", "time of the clean replay", 3_600))
     .addOption(seconds("--collect-seconds", "time of the test collection", 600))
     .addOption(seconds("--tests-seconds", "time of all tests together", 1_800))
     .addOption(seconds("--test-seconds", "time of one test", 300))
-    .addOption(bytes("--memory", "memory of a sandbox", 4 * GIB))
-    .addOption(option("--processes <n>", "processes in a sandbox").argParser(positive).default(4_096))
-    .addOption(bytes("--disk", "disk that a sandbox may write", 10 * GIB))
-    .addOption(option("--cpus <n>", "CPUs of a sandbox").argParser(positiveNumber).default(2))
-    .addOption(bytes("--output", "output that one command may write", 64 * MIB))
+    .addOption(bytes("--memory", "memory of a sandbox", 4 * GIB, 16 * MIB))
+    .addOption(
+      option("--processes <n>", "processes in a sandbox")
+        .argParser(wholeNumber(16, 4_194_304))
+        .default(4_096),
+    )
+    .addOption(bytes("--disk", "disk that a sandbox may write", 10 * GIB, 16 * MIB))
+    .addOption(option("--cpus <n>", "CPUs of a sandbox").argParser(number(0.01, 4_096)).default(2))
+    .addOption(bytes("--output", "output that one command may write", 64 * MIB, KIB))
     .addOption(
       option("--tests-network <state>", "outside network during the tests")
         .choices(["on", "off"])
@@ -106,7 +118,7 @@ export function addSweepOptions(command: Command): Command {
     )
     .addOption(option("--index <url>", "package index that releases are fetched from"))
     .addOption(seconds("--source-seconds", "time of fetching one repository", 600))
-    .addOption(bytes("--source-size", "size of one repository", 2 * GIB))
+    .addOption(bytes("--source-size", "size of one repository", 2 * GIB, KIB))
     .addOption(option("--dry-run", "show the cells and what they need, and do nothing").default(false))
     .addOption(option("--detach", "start the sweep and return; it goes on in the background").default(false));
 }
@@ -118,37 +130,13 @@ function option(flags: string, description: string): Option {
 }
 
 function seconds(flag: string, description: string, initial: number): Option {
-  return option(`${flag} <seconds>`, description).argParser(positiveNumber).default(initial);
+  return option(`${flag} <seconds>`, description).argParser(number(1, WEEK_SECONDS)).default(initial);
 }
 
-function bytes(flag: string, description: string, initial: number): Option {
+function bytes(flag: string, description: string, initial: number, least: number): Option {
   return option(`${flag} <size>`, `${description}, as 512M or 4G`)
-    .argParser(size)
+    .argParser(size(least, TIB * 1024))
     .default(initial, sizeText(initial));
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError("It must be a whole number from 1.");
-  return value;
-}
-
-function positiveNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError("It must be a number above 0.");
-  return value;
-}
-
-function size(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim());
-  if (match === null) throw new InvalidArgumentError("It must be a size such as 512M or 4G.");
-  const power = ["", "K", "M", "G", "T"].indexOf((match[2] ?? "").toUpperCase());
-  return Math.round(Number(match[1]) * 1024 ** power);
-}
-
-function sizeText(value: number): string {
-  return value % GIB === 0 ? `${value / GIB}G` : `${value / MIB}M`;
 }
 
 /** Lists that came from the configuration file: a flag replaces them, while a repeated flag adds to the one before. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { CommonOptions } from "../cli/options.ts";
-import { sweepState } from "../sweep/client.ts";
+import { changeParallel, sweepState } from "../sweep/client.ts";
 import { openSweepByName } from "../sweep/open.ts";
 
 export async function pauseSweep(options: CommonOptions, id: string): Promise<number> {
@@ -33,12 +33,9 @@ export async function setParallel(options: CommonOptions, id: string, setting: s
   const match = /^parallel=(\d+)$/.exec(setting);
   if (match === null) throw new UsageError(`bench set: ${setting}: the only setting is parallel=N`);
   const { client } = await openSweepByName(options, id, "running");
-  const parallel = await client.workflow
-    .getHandle(id)
-    .executeUpdate<number, [number]>("parallel", { args: [Number(match[1])] })
-    .catch((error: Error) => {
-      throw new UsageError(`bench set: ${(error.cause as Error | undefined)?.message ?? error.message}`);
-    });
+  const parallel = await changeParallel(client, id, Number(match[1])).catch((error: Error) => {
+    throw new UsageError(`bench set: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+  });
   return say(options, { sweep: id, parallel }, `sweep ${id} runs ${parallel} cells at a time`);
 }
 

@@ -5,7 +5,7 @@ import { progressWriter } from "../cli/progress.ts";
 import { checkReady } from "../stack/ready.ts";
 import { ensureStack, markStackKept } from "../stack/stack.ts";
 import { attend } from "../sweep/attend.ts";
-import { connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
+import { changeParallel, connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
 import { showDryRun } from "../sweep/dry-run.ts";
 import { resolveWish } from "../sweep/plan.ts";
 import { prepareSweep } from "../sweep/prepare.ts";
@@ -17,14 +17,20 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   if (options.dryRun) return showDryRun(options, wish);
   await checkReady(options.state);
   const writer = progressWriter(process.stderr);
-  const { plan, folder, fresh } = await prepareSweep(options, wish, writer.tell);
+  const { plan, folder, before } = await prepareSweep(options, wish, writer.tell);
   const service = await ensureStack({ ...options, tell: writer.tell });
   const client = await connect(service);
   await reapOrphans(client, makeDeps(options.state).driver(plan.lock.driver));
   await startSweep(client, folder, plan);
-  if (!fresh) await unpauseInterrupted(client, plan.sweep);
+  if (before !== null) {
+    await unpauseInterrupted(client, plan.sweep);
+    if (before.settings.parallel !== plan.settings.parallel)
+      await changeParallel(client, plan.sweep, plan.settings.parallel);
+  }
   const cells = cellsOf(plan).length;
-  writer.tell(`sweep ${plan.sweep} ${fresh ? "started" : "goes on"}: ${cells} cells, results in ${folder}`);
+  writer.tell(
+    `sweep ${plan.sweep} ${before === null ? "started" : "goes on"}: ${cells} cells, results in ${folder}`,
+  );
   if (options.detach) {
     await markStackKept(options.state, true);
     writer.tell(`it goes on in the background; follow it with \`pnpm bench watch ${plan.sweep}\``);

@@ -2,6 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
+import { SWEEP_ID } from "../../benchmarks/sweep-plan.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
 import { makeDeps } from "../../workers/deps.ts";
 import { temporalConnectionOptions } from "../../workers/temporal-connection.ts";
 import type { CommonOptions } from "../cli/options.ts";
@@ -11,17 +13,19 @@ import { checkReady } from "../stack/ready.ts";
 import { temporalStatus } from "../stack/temporal.ts";
 import { attend, printResults } from "../sweep/attend.ts";
 import { connect, startSweep, sweepState } from "../sweep/client.ts";
+import { existingPlan, sweepFolder } from "../sweep/folder.ts";
 import { followSweep } from "../sweep/follow.ts";
 import { openSweepByName, planByName } from "../sweep/open.ts";
-import { existingPlan, sweepFolder } from "../sweep/prepare.ts";
+import { withBase } from "../sweep/prepare.ts";
 import { reapOrphans } from "../sweep/reap.ts";
 
 /** Attaches to a live sweep, or starts its workflow again, which runs only the cells that are not finished. */
 export async function resumeSweep(options: CommonOptions, id: string): Promise<number> {
   await planByName(options, id);
   await checkReady(options.state);
-  const { client, service, plan, folder } = await openSweepByName(options, id, "any");
+  const { client, service, plan: stored, folder } = await openSweepByName(options, id, "any");
   const writer = progressWriter(process.stderr);
+  const plan = await withBase(stored, folder, options.state, writer.tell);
   await reapOrphans(client, makeDeps(options.state).driver(plan.lock.driver));
   await startSweep(client, folder, plan);
   await client.workflow.getHandle(id).signal("unpause");
@@ -53,7 +57,7 @@ export async function statusOf(options: CommonOptions, id: string | undefined): 
   const rows = [];
   for (const sweep of ids) {
     const folder = sweepFolder(options, sweep);
-    const plan = await existingPlan(folder);
+    const plan = await existingPlan(folder).catch(id === undefined ? told : thrown);
     if (plan === null) continue;
     const records = await readRecords(folder, plan);
     const state = client === null ? "stopped" : await sweepState(client, sweep);
@@ -75,12 +79,23 @@ export async function statusOf(options: CommonOptions, id: string | undefined): 
   return 0;
 }
 
+/** A damaged sweep is no reason to show no other. */
+function told(error: unknown): null {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`bench: ${error.message}\n`);
+  return null;
+}
+
+function thrown(error: unknown): never {
+  throw error;
+}
+
 async function sweepIds({ state }: CommonOptions): Promise<string[]> {
   const names = await readdir(join(state, "sweeps")).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  return names.sort();
+  return names.filter((name) => SWEEP_ID.test(name)).sort();
 }
 
 async function clientIfRunning(options: CommonOptions) {

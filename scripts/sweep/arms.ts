@@ -1,6 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { BlobStore } from "../../activities/store/blobs.ts";
+import { folderName } from "../../benchmarks/cells.ts";
 import type { Task } from "../../benchmarks/schema.ts";
 import type { ArmPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
@@ -34,7 +35,7 @@ async function storeScripts(path: string, tasks: readonly Task[], blobs: BlobSto
   const files = new Set(await readdir(path));
   const scripts: Record<string, string> = {};
   for (const task of tasks) {
-    const file = `${task.id.replace("/", "__")}.sh`;
+    const file = `${folderName(task.id)}.sh`;
     if (files.has(file)) scripts[task.id] = await blobs.put(await readScript(join(path, file)));
   }
   if (Object.keys(scripts).length === 0) {

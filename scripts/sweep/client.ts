@@ -56,6 +56,10 @@ export async function unpauseInterrupted(client: Client, id: string): Promise<vo
   if (paused === INTERRUPTED) await client.workflow.getHandle(id).signal("unpause");
 }
 
+export function changeParallel(client: Client, id: string, parallel: number): Promise<number> {
+  return client.workflow.getHandle(id).executeUpdate<number, [number]>("parallel", { args: [parallel] });
+}
+
 export function progressOf(client: Client, id: string): Promise<Progress> {
   return client.workflow.getHandle(id).query<Progress>("progress");
 }

@@ -5,7 +5,7 @@ import type { CommonOptions } from "../cli/options.ts";
 import { ensureStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
 import { connect, sweepState } from "./client.ts";
-import { existingPlan, sweepFolder } from "./prepare.ts";
+import { existingPlan, sweepFolder } from "./folder.ts";
 
 export interface OpenedSweep {
   client: Client;

@@ -8,6 +8,7 @@ import { selectTasks } from "../../benchmarks/select-tasks.ts";
 import { type ArmPlan, type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
+import { checkSweepId } from "./folder.ts";
 
 const DEFAULT_SYSTEMS = ["oracle", "nop", "naive"];
 
@@ -23,6 +24,7 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
   if (options.suite === undefined) {
     throw new UsageError("no suite given; name one with --suite (see `bench suites`), or a file of yours");
   }
+  if (options.id !== undefined) checkSweepId(options.id);
   checkMirrors(options.mirror);
   const suite = await loadSuite(options.suite);
   const tasks = selectTasks(suite.suite, options);

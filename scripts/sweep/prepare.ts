@@ -1,29 +1,32 @@
 import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { execa } from "execa";
+import { CausedError } from "../../activities/errors.ts";
 import type { BaseRecipe } from "../../activities/sandbox/base/made.ts";
 import { parseBaseRequest, prepareBase } from "../../activities/sandbox/base/prepare.ts";
 import { fileBlobStore } from "../../activities/store/blobs.ts";
-import { readPlan } from "../../activities/store/sweep-folder.ts";
+import { withLock } from "../../activities/store/lock.ts";
+import { writePlan } from "../../activities/store/sweep-folder.ts";
 import { lockDifferences } from "../../benchmarks/cells.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { detectHostNetworkSettings, type HostNetworkSettings } from "../stack/host-network.ts";
 import { makeArms } from "./arms.ts";
+import { checkSweepId, existingPlan, linkFolder, refuseForeign, sweepFolder } from "./folder.ts";
 import { freshId, makePlan, type Wish } from "./plan.ts";
 import { writeSweepFolder } from "./snapshot.ts";
 
 export interface Prepared {
   plan: SweepPlan;
   folder: string;
-  /** False when the sweep was there already and goes on. */
-  fresh: boolean;
+  /** The plan that was there when the sweep goes on; null when it is new. */
+  before: SweepPlan | null;
 }
 
 /**
  * Makes the sweep's folder, or checks that the one of this id asks for the same thing: a changed suite, system, image
- * or option is refused with the difference named.
+ * or option is refused with the difference named; changed settings (parallel, mirrors) are taken over.
  */
 export async function prepareSweep(
   options: SweepOptions,
@@ -31,53 +34,85 @@ export async function prepareSweep(
   tell: (line: string) => void,
 ): Promise<Prepared> {
   const id = options.id ?? freshId(wish.suite.suite.suite, new Date());
+  checkSweepId(id);
   const folder = sweepFolder(options, id);
-  const base = await prepareBase(parseBaseRequest(options.base), {
-    stateFolder: resolve(options.state),
-    progress: tell,
-  });
+  await refuseForeign(folder);
+  const network = detectHostNetworkSettings(process.env);
+  const blobs = fileBlobStore(resolve(options.state, "blobs"));
+  const arms = await makeArms(wish.systems, options.script, wish.tasks, blobs);
+  const base = await baseOf(options.base, options.state, tell);
   const plan = makePlan(id, options, wish, {
     base: { request: options.base, digest: base.digest, location: base.location },
-    ...withImage(base.recipe, detectHostNetworkSettings(process.env)),
-    arms: await makeArms(
-      wish.systems,
-      options.script,
-      wish.tasks,
-      fileBlobStore(resolve(options.state, "blobs")),
-    ),
+    ...withImage(base.recipe, network),
+    arms,
     harness: await harnessVersion(),
   });
+  await linkFolder(options.state, id, folder);
+  // Of two that ask for one id at once, the second finds the first one's plan.
+  return withLock(join(folder, ".lock"), () => writeOrCompare(folder, plan, wish));
+}
+
+async function writeOrCompare(folder: string, plan: SweepPlan, wish: Wish): Promise<Prepared> {
   const before = await existingPlan(folder);
   if (before === null) {
     await writeSweepFolder(folder, plan, wish.suite, wish.tasks);
-    return { plan, folder, fresh: true };
+    return { plan, folder, before: null };
   }
-  const differences = lockDifferences(before.lock, plan.lock);
+  const differences =
+    before.sweep === plan.sweep
+      ? lockDifferences(before.lock, plan.lock)
+      : [`sweep: ${before.sweep} → ${plan.sweep}`];
   if (differences.length > 0) {
     throw new UsageError(
-      `${join(folder, "sweep.json")}: sweep ${id} was started otherwise (${differences.slice(0, 3).join("; ")}` +
+      `${join(folder, "sweep.json")}: sweep ${before.sweep} was started otherwise (${differences.slice(0, 3).join("; ")}` +
         `${differences.length > 3 ? `; ${differences.length - 3} more` : ""}); ask for the same, or take another --id`,
     );
   }
-  return { plan: before, folder, fresh: false };
+  const now = { ...before, settings: plan.settings };
+  await writePlan(folder, now);
+  return { plan: now, folder, before };
+}
+
+/** A sweep's plan with its base where it is now: made again if it was removed or the state folder has moved. */
+export async function withBase(
+  plan: SweepPlan,
+  folder: string,
+  state: string,
+  tell: (line: string) => void,
+): Promise<SweepPlan> {
+  if ((await stat(plan.settings.base_location).catch(missing)) !== null) return plan;
+  const { digest, location } = await baseOf(plan.lock.base.request, state, tell);
+  if (digest !== plan.lock.base.digest) {
+    throw new UsageError(
+      `--base ${plan.lock.base.request}: was ${plan.lock.base.digest} and is now ${digest}; start a new sweep`,
+    );
+  }
+  const moved = { ...plan, settings: { ...plan.settings, base_location: location } };
+  await writePlan(folder, moved);
+  return moved;
+}
+
+async function baseOf(request: string, state: string, tell: (line: string) => void) {
+  try {
+    return await prepareBase(parseBaseRequest(request), { stateFolder: resolve(state), progress: tell });
+  } catch (error) {
+    if (!(error instanceof CausedError)) throw error;
+    const [line] = error.message.split("\n", 1);
+    throw new UsageError(`--base ${request}: ${line}; name another one, or see \`pnpm bench doctor\``, {
+      cause: error,
+    });
+  }
+}
+
+function missing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
 }
 
 /** An image's own variables (its PATH above all) are under every command, below what the host's network needs. */
 function withImage(recipe: BaseRecipe, network: HostNetworkSettings): HostNetworkSettings {
   if (recipe.kind !== "image") return network;
   return { ...network, environment: { ...recipe.environment, ...network.environment } };
-}
-
-export function sweepFolder(options: { state: string; out?: string }, id: string): string {
-  return resolve(options.out ?? join(options.state, "sweeps", id));
-}
-
-export async function existingPlan(folder: string): Promise<SweepPlan | null> {
-  const found = await stat(join(folder, "sweep.json")).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
-  return found && readPlan(folder);
 }
 
 /** The package's version and, in a checkout, its commit (with `+` when files were changed since). */

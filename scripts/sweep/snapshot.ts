@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { writePlan } from "../../activities/store/sweep-folder.ts";
+import { folderName } from "../../benchmarks/cells.ts";
 import type { LoadedSuite } from "../../benchmarks/load.ts";
 import type { Gold, Task } from "../../benchmarks/schema.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
@@ -27,7 +28,7 @@ export async function writeSweepFolder(
 async function keepGold(folder: string, suite: LoadedSuite, task: Task): Promise<Gold | null> {
   const ids = await suite.goldIds(task);
   if (ids === null) return task.gold;
-  const file = `gold/${task.id.replace("/", "__")}.txt`;
+  const file = `gold/${folderName(task.id)}.txt`;
   await writeFileAtomically(join(folder, file), `${ids.join("\n")}\n`);
   return { file };
 }

@@ -125,8 +125,22 @@ test("A wrong value is named by file and key path, with what it must be", async 
 
 test("Duplicate ids are refused, also when only their case differs", async (t) => {
   const twice = { ...SUITE, tasks: [TASK, { ...TASK, id: "HERE" }] };
-  const root = await write(t, { "own.json": twice });
+  const slash = {
+    ...SUITE,
+    tasks: [
+      { ...TASK, id: "a/b" },
+      { ...TASK, id: "a__b" },
+    ],
+  };
+  const root = await write(t, { "own.json": twice, "slash.json": slash });
   t.regex(await refusal(t, join(root, "own.json")), /tasks\[1\]: HERE is already tasks\[0\]/);
+  t.regex(await refusal(t, join(root, "slash.json")), /tasks\[1\]: a__b shares its folder with tasks\[0\]/);
+});
+
+test("A YAML file that leads back into itself is refused", async (t) => {
+  const root = await write(t, {});
+  await writeFile(join(root, "loop.yaml"), "suite: loop\ntitle: &t [*t]\n");
+  t.regex(await refusal(t, join(root, "loop.yaml")), /loop\.yaml: not valid YAML: .*circular/);
 });
 
 test("A selection of what is not there, of itself, or of the same twice is refused", async (t) => {

@@ -3,6 +3,7 @@ import { link, mkdir, readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
 import { writeFileAtomically } from "../../results/atomic-file.ts";
 import { type RunRecord, runRecord } from "../../results/record.ts";
 import type { AttemptKey } from "../../workflows/types.ts";
@@ -12,8 +13,23 @@ export function attemptFolder(key: AttemptKey): string {
   return join(key.folder, "runs", key.cell, String(key.attempt));
 }
 
+/** Throws UsageError, one line, for a file that is damaged or another version's. */
 export async function readPlan(folder: string): Promise<SweepPlan> {
-  return sweepPlan.parse(JSON.parse(await readFile(join(folder, "sweep.json"), "utf8")));
+  const file = join(folder, "sweep.json");
+  const text = await readFile(file, "utf8");
+  const remedy = "restore it, or remove the sweep's folder and start it anew";
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${file}: not JSON (${(error as Error).message}); ${remedy}`, { cause: error });
+  }
+  const { data, error } = sweepPlan.safeParse(content);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  throw new UsageError(`${file}: ${issue?.path.join(".") || "top level"}: ${issue?.message}; ${remedy}`, {
+    cause: error,
+  });
 }
 
 export async function writePlan(folder: string, plan: SweepPlan): Promise<void> {
@@ -60,7 +76,7 @@ export async function readRecord(key: AttemptKey): Promise<RunRecord | null> {
     return runRecord.parse(JSON.parse(await readFile(path, "utf8")));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new Error(`${path} is not a readable record; move it away to run this attempt's cell again`, {
+    throw new UsageError(`${path}: not a readable record; move it away to run this attempt's cell again`, {
       cause: error,
     });
   }

@@ -1,5 +1,6 @@
 import { appendFile, readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
+import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { Action, AttemptKey, Observation } from "../../workflows/types.ts";
 import { attemptFolder } from "./sweep-folder.ts";
 
@@ -18,7 +19,7 @@ export interface StepOutput {
   omitted: number;
 }
 
-/** The steps so far, in order. A last line cut by a crash is not a step. */
+/** The steps so far, in order, each once. A last line cut by a crash is not a step. */
 export async function readTrajectory(key: AttemptKey): Promise<Step[]> {
   return (await readLines(key)).steps;
 }
@@ -42,7 +43,22 @@ async function readLines(key: AttemptKey): Promise<{ steps: Step[]; wholeBytes: 
   }
   const wholeBytes = content.lastIndexOf(0x0a) + 1;
   const lines = content.subarray(0, wholeBytes).toString("utf8").split("\n").slice(0, -1);
-  return { steps: lines.map((line) => JSON.parse(line) as Step), wholeBytes, bytes: content.length };
+  const steps = new Map<number, Step>();
+  for (const [index, line] of lines.entries()) {
+    const step = parseStep(line, `${trajectoryPath(key)}:${index + 1}`);
+    // A worker that was stopped and goes on may write a step that its successor has written: the first one counts.
+    if (!steps.has(step.step)) steps.set(step.step, step);
+  }
+  return { steps: [...steps.values()], wholeBytes, bytes: content.length };
+}
+
+function parseStep(line: string, where: string): Step {
+  try {
+    return JSON.parse(line) as Step;
+  } catch (error) {
+    const remedy = "move the attempt's folder away to run its cell again";
+    throw new UsageError(`${where}: not JSON (${(error as Error).message}); ${remedy}`, { cause: error });
+  }
 }
 
 function trajectoryPath(key: AttemptKey): string {

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile } from "node:fs/promises";
+import { appendFile, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
@@ -7,9 +7,12 @@ import {
   attemptsOf,
   claimAttempt,
   latestRecord,
+  readPlan,
+  readRecord,
   writeRecordOnce,
 } from "../../activities/store/sweep-folder.ts";
 import { appendStep, readTrajectory, type Step } from "../../activities/store/trajectory.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
 import { recordOf } from "../results/record-fixture.ts";
 
 async function key(attempt = 1) {
@@ -62,6 +65,35 @@ test("a step that is appended twice stands in the trajectory once", async (t) =>
     (await readTrajectory(attempt)).map((one) => one.step),
     [1, 2],
   );
+});
+
+test("a step that two workers wrote at once counts once, and a damaged line is named", async (t) => {
+  const attempt = await key();
+  await appendStep(attempt, step(1));
+  const file = join(attemptFolder(attempt), "trajectory.jsonl");
+  await appendFile(file, `${JSON.stringify({ ...step(1), command: "late" })}\n`);
+  t.deepEqual(
+    (await readTrajectory(attempt)).map((one) => one.command),
+    ["echo 1"],
+  );
+  await appendFile(file, "{\n");
+  await t.throwsAsync(readTrajectory(attempt), {
+    message: /trajectory\.jsonl:3: not JSON .*move the attempt's/,
+  });
+});
+
+test("a damaged plan or record is named in one line with the remedy", async (t) => {
+  const attempt = await key();
+  for (const [text, said] of [
+    ["{", /sweep\.json: not JSON .*; restore it/],
+    ['{"schema_version":2}', /sweep\.json: schema_version: .*; restore it/],
+  ] as const) {
+    await writeFile(join(attempt.folder, "sweep.json"), text);
+    const error = await t.throwsAsync(readPlan(attempt.folder), { instanceOf: UsageError, message: said });
+    t.false(error?.message.includes("\n"));
+  }
+  await writeFile(join(attemptFolder(attempt), "record.json"), "{}");
+  await t.throwsAsync(readRecord(attempt), { message: /record\.json: not a readable record; move it away/ });
 });
 
 test("a line that a crash cut is no step and is replaced by the next one", async (t) => {

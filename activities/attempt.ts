@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { activityInfo, cancellationSignal, heartbeat } from "@temporalio/activity";
 import { type Cell, cellsOf } from "../benchmarks/cells.ts";
@@ -21,8 +22,8 @@ interface OpenSweep {
   cells: Map<string, Cell>;
 }
 
-/** A sweep's folder is read once per process: its plan and suite are locked. */
-const sweeps = new Map<string, Promise<OpenSweep>>();
+/** A sweep's folder is read again only when its plan was written anew: a worker may outlive a sweep and its folder. */
+const sweeps = new Map<string, { written: string; opening: Promise<OpenSweep> }>();
 
 export async function openAttempt(key: AttemptKey): Promise<OpenAttempt> {
   const { plan, suite, cells } = await openSweep(key.folder);
@@ -32,11 +33,13 @@ export async function openAttempt(key: AttemptKey): Promise<OpenAttempt> {
   return { plan, suite, task, arm: cell.arm };
 }
 
-export function openSweep(folder: string): Promise<OpenSweep> {
+export async function openSweep(folder: string): Promise<OpenSweep> {
+  const { ino, mtimeNs } = await stat(join(folder, "sweep.json"), { bigint: true });
+  const written = `${ino} ${mtimeNs}`;
   const known = sweeps.get(folder);
-  if (known !== undefined) return known;
+  if (known?.written === written) return known.opening;
   const opening = readSweep(folder);
-  sweeps.set(folder, opening);
+  sweeps.set(folder, { written, opening });
   opening.catch(() => sweeps.delete(folder));
   return opening;
 }

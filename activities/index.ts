@@ -2,7 +2,7 @@ import type { GeneralActivities, HostActivities } from "../workflows/activities.
 import { withCauses } from "./caused.ts";
 import type { Deps } from "./deps.ts";
 import { publishRecord } from "./publish.ts";
-import { closeSandbox, openSandbox } from "./sandboxes.ts";
+import { closeSandbox, discardSandbox, openSandbox } from "./sandboxes.ts";
 import { act, decide, freezeArtifact } from "./steps.ts";
 import { claimAttempt } from "./store/sweep-folder.ts";
 import { nextCells, writeResults } from "./sweep-cells.ts";
@@ -24,6 +24,7 @@ export function hostActivities(deps: Deps): HostActivities {
   return withCauses<HostActivities>({
     openSandbox: (input) => openSandbox(deps, input),
     closeSandbox: (input) => closeSandbox(deps, input),
+    discardSandbox: (input) => discardSandbox(deps, input),
     decide: (input) => decide(deps, input),
     act: (input) => act(deps, input),
     freezeArtifact: (key) => freezeArtifact(deps, key),

@@ -62,6 +62,14 @@ export async function closeSandbox(deps: Deps, input: { sandbox: SandboxRef }): 
   await whileBeating(() => deps.driver(input.sandbox.driver).destroy(input.sandbox));
 }
 
+/** Destroys what a failed or cancelled opening left of the attempt's sandbox. */
+export async function discardSandbox(deps: Deps, input: AttemptKey & { purpose: Purpose }): Promise<void> {
+  const { plan } = await openAttempt(input);
+  const driver = deps.driver(plan.lock.driver);
+  const sandbox = { driver: driver.name, id: sandboxId(input, input.purpose), host: deps.host };
+  await whileBeating(() => driver.destroy(sandbox));
+}
+
 /** Short enough for any driver's names, and derived from the attempt alone. */
 function sandboxId(key: AttemptKey, purpose: Purpose): string {
   const digest = createHash("sha256")

@@ -31,6 +31,8 @@ export interface HostActivities {
   /** Gets or creates the attempt's sandbox for this purpose, with the repository in it (fetched if need be). */
   openSandbox(input: AttemptKey & { purpose: Purpose }): Promise<OpenedSandbox>;
   closeSandbox(input: { sandbox: SandboxRef }): Promise<void>;
+  /** Destroys what a failed or cancelled `openSandbox` left; its reference is known to nobody. */
+  discardSandbox(input: AttemptKey & { purpose: Purpose }): Promise<void>;
   decide(input: AttemptKey & { step: number }): Promise<Action>;
   act(
     input: AttemptKey & { sandbox: SandboxRef; step: number; action: Action; seconds: number },

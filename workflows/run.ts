@@ -9,6 +9,7 @@ import { CAUSES } from "../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "./activities.ts";
 import { failureOf } from "./failures.ts";
 import { attemptPause, general, onHost, PREPARE_SECONDS } from "./policies.ts";
+import { closeSandbox, openSandbox } from "./sandboxes.ts";
 import { verdictAttribute } from "./search-attributes.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { LOOPS } from "./systems/registry.ts";
@@ -23,7 +24,7 @@ import type {
   SandboxRef,
   SetupOutcome,
 } from "./types.ts";
-import { closeSandbox, type Verification, verify } from "./verification.ts";
+import { type Verification, verify } from "./verification.ts";
 
 export interface Stage {
   attempt: number;
@@ -104,14 +105,13 @@ async function setUp(
   facts: AttemptFacts,
   onStage: OnStage,
 ): Promise<ArtifactRef> {
-  const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
   onStage("sandbox");
-  const { sandbox, source, snapshots } = await prepare.openSandbox({ ...key, purpose: "setup" });
+  const { sandbox, source, snapshots } = await openSandbox(key, host, "setup");
   Object.assign(facts, { source, snapshots });
   facts.sandboxDriver = sandbox.driver;
   try {
     facts.setup = await runSystem(input, key, host, sandbox, onStage);
-    facts.artifact = await prepare.freezeArtifact(key);
+    facts.artifact = await proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS)).freezeArtifact(key);
     return facts.artifact;
   } finally {
     await closeSandbox(host, sandbox);

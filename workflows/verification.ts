@@ -1,6 +1,7 @@
-import { CancellationScope, proxyActivities } from "@temporalio/workflow";
+import { proxyActivities } from "@temporalio/workflow";
 import type { HostActivities } from "./activities.ts";
-import { CLOSE_SECONDS, onHost, PREPARE_SECONDS, STATIC_SECONDS } from "./policies.ts";
+import { onHost, STATIC_SECONDS } from "./policies.ts";
+import { closeSandbox, openSandbox } from "./sandboxes.ts";
 import type {
   ArtifactRef,
   AttemptKey,
@@ -34,8 +35,7 @@ export async function verify(
   onStage: (stage: string) => void,
   language: string,
 ): Promise<void> {
-  const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
-  const { sandbox } = await prepare.openSandbox({ ...key, purpose: "replay" });
+  const { sandbox } = await openSandbox(key, host, "replay");
   found.sandbox = sandbox;
   try {
     onStage("replay");
@@ -66,11 +66,4 @@ export async function verify(
   } finally {
     await closeSandbox(host, sandbox);
   }
-}
-
-/** Teardown also happens on cancel, timeout and failure. */
-export async function closeSandbox(host: string, sandbox: SandboxRef): Promise<void> {
-  await CancellationScope.nonCancellable(() =>
-    proxyActivities<HostActivities>(onHost(host, CLOSE_SECONDS)).closeSandbox({ sandbox }),
-  );
 }

@@ -71,6 +71,9 @@ export function simulatedActivities(simulation: Simulation): {
     async closeSandbox({ sandbox }) {
       seen.closed.push(sandbox.id);
     },
+    async discardSandbox({ cell, attempt, purpose }) {
+      seen.closed.push(`${cell}/${attempt}/${purpose}`);
+    },
     async decide({ step }) {
       return step > simulation.steps
         ? { kind: "finish", claim: true, message: "done" }

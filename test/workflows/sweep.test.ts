@@ -47,6 +47,11 @@ test.serial(
           [3, null],
         ],
       );
+      // What a failed opening left is destroyed too, although its reference never arrived.
+      t.deepEqual(
+        seen.closed.filter((id) => !seen.opened.includes(id)),
+        ["task-1--nop/1/setup", "task-1--nop/2/setup"],
+      );
     });
   },
 );

@@ -78,10 +78,25 @@ export async function freezeArtifact(deps: Deps, key: AttemptKey): Promise<Artif
   return { digest: await deps.blobs.put(script), commands: surviving.length };
 }
 
+/** Linux takes no argument over 128 KiB. */
+const LONGEST_ARGUMENT = 120_000;
+
 /** Each command gets a bash of its own, as it had in the sandbox; the first failure ends the script with its code. */
 export function artifactScript(commands: readonly string[]): string {
-  const blocks = commands.map((command) => `bash -c '${command.replaceAll("'", `'\\''`)}'\n`);
+  const blocks = commands.map((command) =>
+    Buffer.byteLength(command) > LONGEST_ARGUMENT
+      ? fromDescriptor(command)
+      : `bash -c '${command.replaceAll("'", `'\\''`)}'\n`,
+  );
   return ["#!/usr/bin/env bash", "set -e", `cd ${REPOSITORY}`, "", ...blocks].join("\n");
+}
+
+/** A command too long for an argument is read by its bash from a descriptor. */
+function fromDescriptor(command: string): string {
+  const lines = new Set(command.split("\n"));
+  let end = "END_OF_COMMAND";
+  while (lines.has(end)) end += "_";
+  return `bash /dev/fd/63 63<<'${end}'\n${command}\n${end}\n`;
 }
 
 function brief({ exit, end, seconds }: Observation): Observation {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
@@ -11,7 +11,9 @@ async function run(commands: string[]): Promise<{ exit: number | undefined; stdo
   const folder = await mkdtemp(join(tmpdir(), "setup-bench-artifact-"));
   try {
     const script = artifactScript(commands).replace("cd /workspace/repo", `cd ${folder}`);
-    const { exitCode, stdout } = await execa("bash", ["-c", script], { reject: false });
+    const file = join(folder, "setup.sh");
+    await writeFile(file, script);
+    const { exitCode, stdout } = await execa("bash", [file], { reject: false });
     return { exit: exitCode, stdout };
   } finally {
     await rm(folder, { recursive: true });
@@ -27,6 +29,11 @@ test("an artifact runs its commands in order, each in a bash of its own", async 
 
 test("an artifact stops at the first failing command with its exit code", async (t) => {
   t.deepEqual(await run(["echo before", "exit 7", "echo after"]), { exit: 7, stdout: "before" });
+});
+
+test("a command that is too long for an argument runs as well", async (t) => {
+  const long = `: <<'X'\n${"x".repeat(200_000)}\nEND_OF_COMMAND\nX\necho long; exit 3`;
+  t.deepEqual(await run(["echo before", long, "echo after"]), { exit: 3, stdout: "before\nlong" });
 });
 
 test("an artifact without commands succeeds and does nothing", async (t) => {

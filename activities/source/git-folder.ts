@@ -35,7 +35,9 @@ export async function writeGitFolder(
   await writeFile(join(into, "config"), configText(folder));
   if (folder.attributes !== null) await writeFile(join(into, "info", "attributes"), folder.attributes);
 
-  const environment = { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(commit.objects, "objects") };
+  // Quoted: unquoted, a colon would end the path.
+  const alternate = join(commit.objects, "objects").replaceAll(/["\\]/g, "\\$&");
+  const environment = { GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${alternate}"` };
   const raw = (await git.must(within(["cat-file", "commit", commit.revision]), { environment })).toString(
     "latin1",
   );

@@ -92,7 +92,7 @@ function thrown(error: unknown): never {
 
 async function sweepIds({ state }: CommonOptions): Promise<string[]> {
   const names = await readdir(join(state, "sweeps")).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
     throw error;
   });
   return names.filter((name) => SWEEP_ID.test(name)).sort();

@@ -1,10 +1,23 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import { TEMPORAL } from "./doctor/check.ts";
 import { diagnoseLocally } from "./doctor/diagnose.ts";
 import { isFixable } from "./doctor/fix.ts";
 
+async function checkWritable(state: string): Promise<void> {
+  try {
+    await mkdir(resolve(state), { recursive: true });
+    await rm(await mkdtemp(resolve(state, ".probe-")), { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--state ${state}: can't be written (${code}); name another folder with --state`);
+  }
+}
+
 /** Throws UsageError, one line, when this machine lacks something without which no sweep can run. */
 export async function checkReady(state: string, address?: string): Promise<void> {
+  await checkWritable(state);
   const checks = await diagnoseLocally({ stateFolder: state, temporalAddress: address });
   // The Temporal CLI is installed on demand; python3, which that needs, is a check of its own.
   const missing = checks.filter((check) => check.state === "missing" && check.name !== TEMPORAL);

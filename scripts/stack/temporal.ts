@@ -164,7 +164,8 @@ async function startServer(
   options.progress?.(`starting the embedded Temporal server on ${HOST}:${port}`);
   const args = [
     ...["server", "start-dev", "--headless", "--ip", HOST, "--port", String(port), "--namespace", namespace],
-    ...["--db-filename", join(folder, "bench.db")],
+    // Relative to the daemon's folder: the server takes the name for a URI, in which ? and % are no part of a path.
+    ...["--db-filename", "bench.db"],
     ...["--sqlite-pragma", "journal_mode=wal", "--sqlite-pragma", "synchronous=off"],
     ...SEARCH_ATTRIBUTES.flatMap((name) => ["--search-attribute", `${name}=Keyword`]),
   ];

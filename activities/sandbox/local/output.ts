@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Output, Stream } from "../driver.ts";
 import type { SandboxFolder } from "./names.ts";
@@ -10,7 +10,8 @@ export async function readOutput(
   stream: Stream,
   size: { head: number; tail: number },
 ): Promise<Output> {
-  const file = await open(join(sandbox.exec(execId), stream), "r");
+  const file = await openOutputFile(sandbox.exec(execId), stream);
+  if (file === null) return { text: "", bytes: 0, omitted: 0 };
   try {
     const bytes = (await file.stat()).size;
     const part = async (start: number, length: number) => {
@@ -28,6 +29,17 @@ export async function readOutput(
     };
   } finally {
     await file.close();
+  }
+}
+
+/** Null for a command whose supervisor has not come to open it yet. */
+async function openOutputFile(command: string, stream: Stream): Promise<FileHandle | null> {
+  try {
+    return await open(join(command, stream), "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    await stat(command);
+    return null;
   }
 }
 

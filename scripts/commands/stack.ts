@@ -1,7 +1,7 @@
 import { serve } from "../../workers/serve.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { checkReady } from "../stack/ready.ts";
-import { ensureStack, markStackKept, stopStack, workerStatus } from "../stack/stack.ts";
+import { ensureStack, markStackDown, markStackKept, stopStack, workerStatus } from "../stack/stack.ts";
 import { ensureTemporal } from "../stack/temporal.ts";
 
 export async function upCommand(options: CommonOptions): Promise<number> {
@@ -30,6 +30,7 @@ export async function workerCommand(options: CommonOptions): Promise<number> {
 
 export async function downCommand(options: CommonOptions): Promise<number> {
   await markStackKept(options.state, false);
+  if ((await workerStatus(options.state)) !== null) await markStackDown(options.state, true);
   const stopped = await stopStack(options.state);
   process.stdout.write(
     options.json

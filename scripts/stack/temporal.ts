@@ -80,16 +80,17 @@ export async function stopTemporal(options: {
 
 /**
  * Starts the own server again whenever it has ended, until `signal` aborts (then returns). `restarted` is told each
- * time. A given address is somebody else's to keep: returns at once.
+ * time. A given address is somebody else's to keep: returns at once. `checkWanted` throws to leave it ended.
  */
 export async function keepTemporal(
-  options: TemporalOptions & { signal: AbortSignal },
+  options: TemporalOptions & { signal: AbortSignal; checkWanted?: () => Promise<void> },
   restarted: (service: TemporalService) => void,
 ): Promise<void> {
   if (options.address) return;
   const folder = temporalFolder(options.stateFolder);
   while (!options.signal.aborted) {
     if ((await runningDaemon(folder, NAME)) === null) {
+      await options.checkWanted?.();
       const service = await ensureTemporal(options);
       if (service.started) restarted(service);
     }

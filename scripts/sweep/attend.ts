@@ -14,6 +14,8 @@ import type { TemporalService } from "../stack/temporal.ts";
 import { INTERRUPTED, runningSweeps } from "./client.ts";
 import { followSweep } from "./follow.ts";
 
+const ONE_SIGNAL_MS = 1_000;
+
 export interface Attended {
   client: Client;
   service: TemporalService;
@@ -31,8 +33,7 @@ export interface Attended {
 export async function attend(attended: Attended): Promise<number> {
   const { client, service, plan, folder, options, writer } = attended;
   const interrupt = new AbortController();
-  const onSignal = () => interrupt.abort();
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  const release = onInterrupt(plan.sweep, () => interrupt.abort());
   const ended = new AbortController();
   const tending = AbortSignal.any([interrupt.signal, ended.signal]);
   const keeping = keepStack({ ...options, tell: writer.tell }, service.address, tending);
@@ -46,15 +47,36 @@ export async function attend(attended: Attended): Promise<number> {
       signal: interrupt.signal,
     });
     await Promise.race([following, keeping.then(() => following)]);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; go on with: pnpm bench resume ${plan.sweep}`, {
+      cause: error,
+    });
   } finally {
     ended.abort();
-    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
   }
   await keeping;
   writer.end();
   if (interrupt.signal.aborted) return interrupted(attended);
+  release();
   await releaseStack(client, options.state);
   return printResults(plan, folder, options.json);
+}
+
+/** The first signal calls `stop`; a later one, for who does not want to wait for that, ends the process at once. */
+function onInterrupt(sweep: string, stop: () => void): () => void {
+  let first: number | null = null;
+  const handle = () => {
+    if (first === null) {
+      first = Date.now();
+      return stop();
+    }
+    // A terminal and a package manager that passes signals on may both send the first one.
+    if (Date.now() - first < ONE_SIGNAL_MS) return;
+    process.stderr.write(`stopped at once; go on with: pnpm bench resume ${sweep}\n`);
+    process.exit(1);
+  };
+  process.on("SIGINT", handle).on("SIGTERM", handle);
+  return () => void process.off("SIGINT", handle).off("SIGTERM", handle);
 }
 
 async function interrupted({ client, plan, options, writer }: Attended): Promise<number> {

@@ -37,6 +37,7 @@ export async function prepareSweep(
   checkSweepId(id);
   const folder = sweepFolder(options, id);
   await refuseForeign(folder);
+  refuseOther(folder, id, await existingPlan(folder));
   const network = detectHostNetworkSettings(process.env);
   const blobs = fileBlobStore(resolve(options.state, "blobs"));
   const arms = await makeArms(wish.systems, options.script, wish.tasks, blobs);
@@ -58,10 +59,8 @@ async function writeOrCompare(folder: string, plan: SweepPlan, wish: Wish): Prom
     await writeSweepFolder(folder, plan, wish.suite, wish.tasks);
     return { plan, folder, before: null };
   }
-  const differences =
-    before.sweep === plan.sweep
-      ? lockDifferences(before.lock, plan.lock)
-      : [`sweep: ${before.sweep} → ${plan.sweep}`];
+  refuseOther(folder, plan.sweep, before);
+  const differences = lockDifferences(before.lock, plan.lock);
   if (differences.length > 0) {
     throw new UsageError(
       `${join(folder, "sweep.json")}: sweep ${before.sweep} was started otherwise (${differences.slice(0, 3).join("; ")}` +
@@ -71,6 +70,13 @@ async function writeOrCompare(folder: string, plan: SweepPlan, wish: Wish): Prom
   const now = { ...before, settings: plan.settings };
   await writePlan(folder, now);
   return { plan: now, folder, before };
+}
+
+function refuseOther(folder: string, id: string, plan: SweepPlan | null): void {
+  if (plan === null || plan.sweep === id) return;
+  throw new UsageError(
+    `${folder}: holds the sweep ${plan.sweep}; name another folder with --out, or that --id`,
+  );
 }
 
 /** A sweep's plan with its base where it is now: made again if it was removed or the state folder has moved. */

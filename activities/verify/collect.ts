@@ -3,7 +3,7 @@ import { CausedError } from "../errors.ts";
 import type { VerifyContext } from "./context.ts";
 import { findInterpreter, noInterpreter } from "./interpreter.ts";
 import type { Session } from "./report.ts";
-import { lastLine, type Ran, runSession } from "./session.ts";
+import { lastLine, type Ran, runSession, shortDetail } from "./session.ts";
 
 /** The blob that `CollectionResult.report` names. */
 export interface CollectionReport {
@@ -58,7 +58,7 @@ async function result(
     count: session === null ? 0 : session.collected ? session.items.length : session.seen,
     errors: report.errors.length,
     report: await context.blobs.put(JSON.stringify(report)),
-    detail,
+    detail: shortDetail(detail),
   };
 }
 

@@ -16,7 +16,7 @@ const PROBE_SECONDS = 60;
 
 /**
  * The environment's Python: the artifact's own word if it gave one, else /workspace/venv, else the repository's .venv,
- * else `python3` or `python` on PATH. Null when there is none, which is the agent's failure.
+ * else `python3` or `python` on PATH. Null when there is none (or no shell to look with), which is the agent's failure.
  * Throws `verifier_fault` when the verifier's tools are not in the sandbox.
  */
 export async function findInterpreter(context: VerifyContext): Promise<Interpreter | null> {
@@ -32,13 +32,11 @@ export async function findInterpreter(context: VerifyContext): Promise<Interpret
   if (found.has("missing")) {
     throw new CausedError("verifier_fault", `the sandbox lacks the verifier's tool ${found.get("missing")}`);
   }
-  if (ended.end !== "exited" || !found.has("done")) {
-    throw new CausedError(
-      "verifier_fault",
-      `the search for the interpreter ended as ${ended.end}, ${ended.exit}`,
-    );
+  if (ended.end !== "exited") {
+    throw new CausedError("verifier_fault", `the search for the interpreter ended as ${ended.end}`);
   }
-  const python = found.get("python");
+  // Without its last word the environment's own shell does not work: what such a set-up left can't be used.
+  const python = found.has("done") ? found.get("python") : undefined;
   return python === undefined ? null : { python, venv: found.get("venv") ?? null };
 }
 

@@ -1,5 +1,4 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
 /** An event of the runner (pytest/bench_runner.py and bench_plugin.py). Unknown ones are ignored. */
@@ -56,7 +55,7 @@ export async function readReport(report: Readable, key: string): Promise<Session
   const session = emptySession();
   const secret = Buffer.from(key, "hex");
   let last = "";
-  for await (const line of createInterface({ input: report, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const line of linesOf(report)) {
     const signature = line.slice(0, 64);
     const body = line.slice(65);
     if (!/^[0-9a-f]{64}$/.test(signature) || line[64] !== " ") continue;
@@ -66,6 +65,28 @@ export async function readReport(report: Readable, key: string): Promise<Session
     apply(session, JSON.parse(body) as ReportEvent);
   }
   return session;
+}
+
+/** No line of the runner's comes near it: a test's id and 2,000 characters of text. */
+const LONGEST_LINE = 4 << 20;
+
+/** Lines end in a newline. One that is too long is passed over without being held in memory. */
+async function* linesOf(report: Readable): AsyncGenerator<string> {
+  let kept: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of report) {
+    const bytes = Buffer.from(chunk);
+    let start = 0;
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+      const part = bytes.subarray(start, end);
+      if (size + part.length <= LONGEST_LINE) yield Buffer.concat([...kept, part]).toString();
+      [kept, size, start] = [[], 0, end + 1];
+    }
+    const rest = bytes.subarray(start);
+    size += rest.length;
+    if (size <= LONGEST_LINE) kept.push(rest);
+    else kept = [];
+  }
 }
 
 function emptySession(): Session {

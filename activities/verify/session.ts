@@ -78,3 +78,8 @@ export function lastLine(log: string): string {
   const lines = log.split("\n").map((line) => line.trim());
   return (lines.findLast((line) => line !== "") ?? "no output").slice(0, 300);
 }
+
+/** Names of tests and files are the environment's, and may be of any length; a detail travels through history. */
+export function shortDetail(detail: string | null): string | null {
+  return detail === null || detail.length <= 500 ? detail : `${detail.slice(0, 499)}…`;
+}

@@ -14,6 +14,7 @@ import {
   withSecondLook,
 } from "./outcomes.ts";
 import { type Rounds, runRounds } from "./rounds.ts";
+import { shortDetail } from "./session.ts";
 
 /** The blob that `TestResult.report` names. */
 export interface TestReport {
@@ -111,6 +112,6 @@ async function finish(
     seconds: rounds.seconds,
     gold: grade(outcomes, gold),
     report: await context.blobs.put(JSON.stringify(report)),
-    detail,
+    detail: shortDetail(detail),
   };
 }

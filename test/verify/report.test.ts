@@ -48,6 +48,16 @@ test("a report that was cut keeps all that was said and the test that was runnin
   );
 });
 
+test("a line without end is passed over, and what comes after it counts", async (t) => {
+  const flood = (function* () {
+    yield "\n";
+    for (let piece = 0; piece < 64; piece++) yield "x".repeat(1 << 20);
+    yield `\n${sign(STORY).join("\n")}\n`;
+  })();
+  const session = await readReport(Readable.from(flood), KEY);
+  t.is(session.results.length, 1);
+});
+
 test("the end counts more than the session's finish", async (t) => {
   const session = await read(
     sign([

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import test from "ava";
 import { localCapabilities } from "../../activities/sandbox/local/capabilities.ts";
@@ -187,4 +187,11 @@ test.serial("a sandbox with wrong limits or mounts is refused with one clear lin
     await driver.destroy({ driver: "local", id: spec.id, host: "test" });
   }
   t.deepEqual(await readdir(join(stateFolder, "sandboxes")).catch(() => []), []);
+});
+
+test.serial("a removal that was killed half-way is finished by the next look at the sandboxes", async (t) => {
+  const left = join(stateFolder, "sandboxes", ".trash-b-gone", "ctl");
+  await mkdir(left, { recursive: true });
+  await driver.list();
+  t.false(existsSync(dirname(left)));
 });

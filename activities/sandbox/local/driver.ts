@@ -8,7 +8,7 @@ import { openOutput, pollCommand, startCommand, stopCommand } from "./commands.t
 import { control, Refused } from "./control.ts";
 import { idMap } from "./id-map.ts";
 import { initBinary } from "./init-binary.ts";
-import { createSandbox, destroySandbox } from "./keeper.ts";
+import { createSandbox, destroySandbox, finishRemovals } from "./keeper.ts";
 import { type SandboxFolder, safeName, sandboxesFolder, sandboxFolder } from "./names.ts";
 import { readOutput } from "./output.ts";
 import { readSpec, type StoredSpec } from "./spec.ts";
@@ -69,6 +69,7 @@ export function localDriver(options: LocalDriverOptions): SandboxDriver {
       await destroySandbox(at(ref), { stateFolder, map: idMap(), binary: await initBinary(stateFolder) });
     },
     async list() {
+      await finishRemovals(stateFolder);
       const stored = await listSpecs(stateFolder);
       return stored.map(({ spec, createdAt }) => ({
         sandbox: reference(spec.id),

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
 import { writeFileAtomically } from "../../../results/atomic-file.ts";
@@ -10,9 +9,10 @@ import type { SandboxSpec } from "../driver.ts";
 import { removeMapped } from "./base-unpack.ts";
 import { control } from "./control.ts";
 import { type IdMap, supervisorId } from "./id-map.ts";
-import type { SandboxFolder } from "./names.ts";
+import { type SandboxFolder, sandboxesFolder } from "./names.ts";
 import { checkMounts, keeperConfig, readSpec, writeSpec } from "./spec.ts";
 
+const TRASH = ".trash-";
 const READY_MS = 60_000;
 /** The keeper's exit code when another keeper of the same sandbox is at work. */
 const TAKEN = 3;
@@ -85,6 +85,9 @@ export async function destroySandbox(
   sandbox: SandboxFolder,
   options: { binary: string; map: IdMap; stateFolder: string },
 ): Promise<void> {
+  const trash = join(dirname(sandbox.home), `${TRASH}${basename(sandbox.home)}`);
+  // A removal that was killed half-way is finished by whoever asks again.
+  if (await exists(trash)) await removeMapped(options.stateFolder, trash);
   if (!(await exists(sandbox.home))) return;
   const result = await execa(options.binary, ["destroy", sandbox.home], {
     reject: false,
@@ -94,7 +97,6 @@ export async function destroySandbox(
   if (result.failed)
     throw new Error(`cannot end the sandbox in ${sandbox.home}: ${result.stderr || result.shortMessage}`);
   // Renamed first: what a kill in the middle leaves is never taken for a sandbox.
-  const trash = join(dirname(sandbox.home), `.trash-${randomBytes(6).toString("hex")}`);
   try {
     await rename(sandbox.home, trash);
   } catch (error) {
@@ -102,6 +104,14 @@ export async function destroySandbox(
     throw error;
   }
   await removeMapped(options.stateFolder, trash);
+}
+
+/** Finishes the removals that a kill interrupted and that nobody asks for again. */
+export async function finishRemovals(stateFolder: string): Promise<void> {
+  const folder = sandboxesFolder(stateFolder);
+  const names = (await exists(folder)) ? await readdir(folder) : [];
+  for (const name of names.filter((one) => one.startsWith(TRASH)))
+    await removeMapped(stateFolder, join(folder, name));
 }
 
 /** Lets the sandbox's init write in the folder, and nobody else of the host: its parent is the user's alone. */
@@ -121,5 +131,11 @@ async function readText(path: string): Promise<string | null> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null;
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
 }

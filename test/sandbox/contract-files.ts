@@ -33,6 +33,8 @@ export function fileContract(subject: Subject): void {
         { name: "run.sh", content: Buffer.from("#!/bin/sh\necho ran\n"), mode: 0o755 },
       ]);
       await driver.put(ref, "main", "/new/folder with space", Readable.from([tar]));
+      await say("rm -r /new");
+      await driver.put(ref, "main", "/new/folder with space", Readable.from([tar]));
       t.is(await say("'/new/folder with space/run.sh'"), "ran");
       t.is(await say("stat -c %u:%g '/new/folder with space/run.sh'"), "0:0");
       const back = await entriesOf(await driver.get(ref, "main", "/new/folder with space"));

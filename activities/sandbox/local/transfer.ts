@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -29,21 +29,43 @@ interface Place {
   path: string;
 }
 
-/** Unpacks the stream with the sandbox's own tar. */
+/**
+ * Unpacks the stream with the sandbox's own tar. The id is the content's: whoever asks again while an earlier worker's
+ * tar still runs waits for that one, and no late tar overwrites what came after it.
+ */
 export async function putTar(place: Place, tar: Readable): Promise<void> {
-  const id = `put-${randomUUID()}`;
-  const folder = place.sandbox.exec(id);
+  const draft = join(place.sandbox.control, `put-${randomUUID()}.tar`);
   try {
-    await mkdir(folder);
-  } catch (error) {
-    throw new CausedError("sandbox_lost", `the sandbox in ${place.sandbox.home} is gone`, { cause: error });
-  }
-  try {
-    await pipeline(tar, createWriteStream(join(folder, "stdin"), { mode: 0o644 }));
-    await runTar(place, id, UNPACK, 0, 65_536);
+    const id = `put-${await receive(place, tar, draft)}`;
+    const folder = place.sandbox.exec(id);
+    await mkdir(folder, { recursive: true });
+    await rename(draft, join(folder, "stdin"));
+    try {
+      await runTar(place, id, UNPACK, 0, 65_536);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(draft, { force: true });
   }
+}
+
+/** Writes the stream into the file; gives the digest of content and target. */
+async function receive({ sandbox, root, path }: Place, tar: Readable, file: string): Promise<string> {
+  const hash = createHash("sha256").update(JSON.stringify([root, path]));
+  async function* hashed(chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  try {
+    await pipeline(tar, hashed, createWriteStream(file, { mode: 0o644 }));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new CausedError("sandbox_lost", `the sandbox in ${sandbox.home} is gone`, { cause: error });
+  }
+  return hash.digest("hex").slice(0, 40);
 }
 
 /** A tar stream of a folder's content, or of one file. Its copy on the host goes when the stream is closed. */

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Client } from "@temporalio/client";
 import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { SWEEP_ID } from "../../benchmarks/sweep-plan.ts";
@@ -56,27 +57,32 @@ export async function statusOf(options: CommonOptions, id: string | undefined): 
   const client = await clientIfRunning(options);
   const rows = [];
   for (const sweep of ids) {
-    const folder = sweepFolder(options, sweep);
-    const plan = await existingPlan(folder).catch(id === undefined ? told : thrown);
-    if (plan === null) continue;
-    const records = await readRecords(folder, plan);
-    const state = client === null ? "stopped" : await sweepState(client, sweep);
-    const cells = cellsOf(plan).length;
-    const graded = records.filter((record) => record.validity === "valid").length;
-    rows.push({
-      sweep,
-      state: state === "running" ? "running" : graded === cells ? "complete" : "incomplete",
-      suite: plan.lock.suite,
-      systems: plan.lock.arms.map((arm) => arm.id).join(","),
-      cells,
-      graded,
-      ungraded: records.length - graded,
-      created: plan.created_at,
-    });
+    const row = await rowOf(options, client, sweep).catch(id === undefined ? told : thrown);
+    if (row !== null) rows.push(row);
   }
   if (rows.length === 0 && !options.json) process.stderr.write(`no sweeps in ${options.state}\n`);
   else printRows(rows, options.json);
   return 0;
+}
+
+async function rowOf(options: CommonOptions, client: Client | null, sweep: string) {
+  const folder = sweepFolder(options, sweep);
+  const plan = await existingPlan(folder);
+  if (plan === null) return null;
+  const records = await readRecords(folder, plan);
+  const state = client === null ? "stopped" : await sweepState(client, sweep);
+  const cells = cellsOf(plan).length;
+  const graded = records.filter((record) => record.validity === "valid").length;
+  return {
+    sweep,
+    state: state === "running" ? "running" : graded === cells ? "complete" : "incomplete",
+    suite: plan.lock.suite,
+    systems: plan.lock.arms.map((arm) => arm.id).join(","),
+    cells,
+    graded,
+    ungraded: records.length - graded,
+    created: plan.created_at,
+  };
 }
 
 /** A damaged sweep is no reason to show no other. */

@@ -75,8 +75,9 @@ function isUnreachable(error: unknown): boolean {
   for (let at: unknown = error; at instanceof Error && !seen.has(at); at = at.cause) {
     seen.add(at);
     const code = (at as { code?: unknown }).code;
-    // gRPC: CANCELLED, DEADLINE_EXCEEDED, NOT_FOUND is no such case, FAILED_PRECONDITION (no worker polls), UNAVAILABLE.
-    if (typeof code === "number" && [1, 4, 9, 14].includes(code)) return true;
+    // gRPC: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (busy), FAILED_PRECONDITION (no worker polls), INTERNAL (the
+    // connection broke in the middle of an answer), UNAVAILABLE. NOT_FOUND is no such case.
+    if (typeof code === "number" && [1, 4, 8, 9, 13, 14].includes(code)) return true;
   }
   return false;
 }

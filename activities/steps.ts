@@ -4,6 +4,7 @@ import type { Action, ArtifactRef, AttemptKey, Observation, SandboxRef } from ".
 import { beating, openAttempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { CausedError } from "./errors.ts";
+import { refuseFullDisk } from "./host-disk.ts";
 import { runCommand } from "./sandbox/run-command.ts";
 import { attemptFolder } from "./store/sweep-folder.ts";
 import { appendStep, readTrajectory } from "./store/trajectory.ts";
@@ -58,6 +59,7 @@ export async function act(
     },
     beating(),
   );
+  if (status.exit !== 0) await refuseFullDisk(deps.stateFolder);
   if (status.end === "lost") throw new CausedError("sandbox_lost", `${id}: the sandbox lost the command`);
   const observation = { exit: status.exit, end: status.end, seconds: status.seconds };
   const [stdout, stderr] = await Promise.all([

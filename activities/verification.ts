@@ -12,6 +12,7 @@ import type {
 import { beating, openAttempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { CausedError } from "./errors.ts";
+import { refuseFullDisk } from "./host-disk.ts";
 import { runCommand } from "./sandbox/run-command.ts";
 import { attemptFolder } from "./store/sweep-folder.ts";
 import { verifyCollection } from "./verify/collect.ts";
@@ -45,6 +46,7 @@ export async function replayArtifact(
     },
     beating(),
   );
+  if (ended.exit !== 0) await refuseFullDisk(deps.stateFolder);
   if (ended.end === "lost") throw new CausedError("sandbox_lost", "the sandbox lost the replay");
   if (ended.end === "oom")
     throw new CausedError("sandbox_oom", "the replay ran into the sandbox's memory limit");
@@ -56,7 +58,9 @@ export async function replayArtifact(
 }
 
 export async function collectTests(deps: Deps, input: Input & { budget: Budget }): Promise<CollectionResult> {
-  return verifyCollection(await contextOf(deps, input), input.budget);
+  const collection = await verifyCollection(await contextOf(deps, input), input.budget);
+  if (!collection.ok) await refuseFullDisk(deps.stateFolder);
+  return collection;
 }
 
 export async function runTests(deps: Deps, input: Input & { budget: Budget }): Promise<TestResult> {
@@ -65,7 +69,10 @@ export async function runTests(deps: Deps, input: Input & { budget: Budget }): P
     await deps.driver(input.sandbox.driver).network(input.sandbox, "off");
   const ids = await suite.goldIds(task);
   const count = task.gold && "count" in task.gold ? { count: task.gold.count } : null;
-  return verifyTests(await contextOf(deps, input), input.budget, ids === null ? count : { ids });
+  const gold = ids === null ? count : { ids };
+  const tests = await verifyTests(await contextOf(deps, input), input.budget, gold);
+  if (tests.failed + tests.errors > 0) await refuseFullDisk(deps.stateFolder);
+  return tests;
 }
 
 export async function checkStatically(deps: Deps, input: Input): Promise<StaticResult> {

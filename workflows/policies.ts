@@ -34,6 +34,8 @@ export function onHost(host: string, seconds: number): ActivityOptions {
     scheduleToStartTimeout: HOST_GONE,
     startToCloseTimeout: (seconds + 120) * 1_000,
     heartbeatTimeout: HEARTBEAT,
+    // A cancelled run closes its sandbox only when nothing is still making or using it.
+    cancellationType: "WAIT_CANCELLATION_COMPLETED",
     retry,
   };
 }

@@ -1,5 +1,6 @@
 import type { RunRecord } from "../../results/record.ts";
 import type { View } from "../sweep/follow.ts";
+import { type RateMeter, rateMeter } from "./rate.ts";
 
 export interface ProgressWriter {
   show(view: View): void;
@@ -16,12 +17,13 @@ export function progressWriter(out: NodeJS.WriteStream): ProgressWriter {
 }
 
 function plainWriter(out: NodeJS.WriteStream): ProgressWriter {
+  const summary = summariser();
   let shownAt = 0;
   let shown = "";
   return {
     show(view) {
       for (const record of view.finished) out.write(`${finishedLine(record)}\n`);
-      const line = summaryLine(view);
+      const line = summary(view);
       if (line !== shown && (Date.now() - shownAt > SUMMARY_EVERY_MS || view.progress.paused !== null)) {
         out.write(`${line}\n`);
         [shown, shownAt] = [line, Date.now()];
@@ -33,6 +35,7 @@ function plainWriter(out: NodeJS.WriteStream): ProgressWriter {
 }
 
 function liveWriter(out: NodeJS.WriteStream): ProgressWriter {
+  const summary = summariser();
   let height = 0;
   const clear = () => {
     if (height > 0) out.write(`\x1b[${height}A\x1b[J`);
@@ -44,7 +47,7 @@ function liveWriter(out: NodeJS.WriteStream): ProgressWriter {
       for (const record of view.finished) out.write(`${finishedLine(record)}\n`);
       const width = (out.columns ?? 80) - 1;
       const room = Math.max((out.rows ?? 24) - 4, 1);
-      const lines = [summaryLine(view), ...view.stages.slice(0, room).map(stageLine)].map((line) =>
+      const lines = [summary(view), ...view.stages.slice(0, room).map(stageLine)].map((line) =>
         line.slice(0, width),
       );
       out.write(lines.map((line) => `${line}\n`).join(""));
@@ -67,16 +70,21 @@ function finishedLine(record: RunRecord): string {
   return `  ${record.cell}: ${built}${share}${cause}${validity} (${Math.round(record.wall_seconds)} s set-up)`;
 }
 
-function summaryLine({ progress }: View): string {
-  const { done, settled, total, running, paused, causes, startedAt } = progress;
+/** The summary line of each view in turn; it remembers how fast the sweep has been. */
+function summariser(): (view: View) => string {
+  let meter: RateMeter | undefined;
+  return ({ progress }) => {
+    meter ??= rateMeter(progress.startedAt);
+    return summaryLine(progress, meter(progress.done, Date.now()));
+  };
+}
+
+function summaryLine(progress: View["progress"], rate: number | null): string {
+  const { done, settled, total, running, paused, causes } = progress;
   const ended = done + settled;
   const parts = [`${ended}/${total ?? "?"} cells`, `${running.length} running`];
-  const seconds = (Date.now() - startedAt) / 1_000;
-  if (done > 0 && total !== null && total > ended) {
-    parts.push(
-      `${((done / seconds) * 60).toFixed(1)}/min`,
-      `about ${clock(((total - ended) * seconds) / done)} left`,
-    );
+  if (rate !== null && total !== null && total > ended) {
+    parts.push(`${(rate * 60).toFixed(1)}/min`, `about ${clock((total - ended) / rate)} left`);
   }
   const counted = Object.entries(causes).map(([cause, count]) => `${cause} ${count}`);
   if (counted.length > 0) parts.push(counted.join(", "));

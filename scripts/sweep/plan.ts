@@ -26,6 +26,7 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
   }
   if (options.id !== undefined) checkSweepId(options.id);
   checkMirrors(options.mirror);
+  refusePasswords(options);
   const suite = await loadSuite(options.suite);
   const tasks = selectTasks(suite.suite, options);
   const systems = options.system.length > 0 ? [...new Set(options.system)] : DEFAULT_SYSTEMS;
@@ -122,4 +123,15 @@ export async function readScript(path: string): Promise<string> {
   return readFile(expanded, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`--script ${path}: can't be read (${error.code})`);
   });
+}
+
+/** Both are kept in sweep.json, and what is kept is shown. */
+function refusePasswords({ index, mirror }: SweepOptions): void {
+  const holdsPassword = (address: string) => /:\/\/[^/@\s]*:[^/@\s]*@/.test(address);
+  const flag = index !== undefined && holdsPassword(index) ? "--index" : "--mirror";
+  if (flag === "--index" || mirror.some(({ replace }) => holdsPassword(replace))) {
+    throw new UsageError(
+      `${flag}: the address holds a password, which would be kept in sweep.json; leave it out`,
+    );
+  }
 }

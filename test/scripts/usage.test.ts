@@ -46,6 +46,16 @@ const REFUSED: [name: string, args: string[], said: RegExp][] = [
     ["--suite", "pypi-smoke", "--system", "nop", "--out", "/etc"],
     /\/etc: holds .* and no sweep; name a new or empty folder/,
   ],
+  [
+    "an index with a password",
+    ["--suite", "pypi-smoke", "--index", "https://me:secret@host/simple"],
+    /^bench: --index: .*password/,
+  ],
+  [
+    "a mirror with a password",
+    ["--suite", "pypi-smoke", "--mirror", "^x=https://me:secret@host/"],
+    /^bench: --mirror: .*password/,
+  ],
   ["a sweep that is not there", ["report", "nothing"], /no sweep nothing in /],
   ["a run that is named wrongly", ["inspect", "only-a-sweep"], /SWEEP\/CELL/],
   ["an unknown verb", ["sweep"], /too many arguments|unknown command/],

@@ -37,6 +37,11 @@ export function amount(value: number | null): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(1);
 }
 
+/** `1 cell`, `2 cells`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Free text on one line of a terminal: control characters (escape sequences too) can't reach it. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");

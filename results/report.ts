@@ -1,4 +1,4 @@
-import { NOT_MEASURED, percent } from "./format.ts";
+import { counted, NOT_MEASURED, percent } from "./format.ts";
 import { byTask } from "./metrics.ts";
 import { type PublishedPaper, publishedFor } from "./published.ts";
 import type { RunRecord } from "./record.ts";
@@ -44,7 +44,7 @@ ${body}
 function facts(records: readonly RunRecord[]): string {
   const distinct = (values: string[]) => [...new Set(values)].sort().join(", ");
   return [
-    `${byTask(records).size} repositories`,
+    `${counted(byTask(records).size, "repository", "repositories")}`,
     `${records.length} runs`,
     `driver ${distinct(records.map(({ sandbox }) => sandbox.driver))}`,
     `base ${distinct(records.map(({ sandbox }) => sandbox.base_digest.slice(0, 12)))}`,

@@ -64,10 +64,10 @@ export function addCommonOptions(command: Command): Command {
 export function addSweepOptions(command: Command): Command {
   return addCommonOptions(command)
     .addOption(
-      option("--suite <name|file>", "suite to run: a name (see `bench suites`) or a JSON or YAML file"),
+      option("--suite <name|file>", "suite to run: a name (see `pnpm bench suites`) or a JSON or YAML file"),
     )
     .addOption(
-      option("--system <names>", "systems to compare, separated by commas (see `bench systems`)")
+      option("--system <names>", "systems to compare, separated by commas (see `pnpm bench systems`)")
         .argParser(addList)
         .default([], "oracle,nop,naive"),
     )
@@ -82,7 +82,7 @@ export function addSweepOptions(command: Command): Command {
     .addOption(option("--driver <name>", "what provides sandboxes").choices(["local"]).default("local"))
     .addOption(option("--parallel <n>", "runs at the same time").argParser(wholeNumber(1, 500)).default(2))
     .addOption(option("--id <id>", "name of the sweep; the same line again attaches to it or continues it"))
-    .addOption(option("--out <dir>", "folder of the sweep").default(undefined, "<state>/sweeps/<id>"))
+    .addOption(option("--out <dir>", "folder of the sweep, else sweeps/<id> in the state folder"))
     .addOption(
       option("--base <base>", "base file system: debian, a directory, a tar file or an OCI image").default(
         DEFAULT_BASE,
@@ -116,7 +116,7 @@ export function addSweepOptions(command: Command): Command {
         .argParser(addMirror)
         .default([]),
     )
-    .addOption(option("--index <url>", "package index that releases are fetched from"))
+    .addOption(option("--index <url>", "package index that releases are fetched from, else PyPI"))
     .addOption(seconds("--source-seconds", "time of fetching one repository", 600))
     .addOption(bytes("--source-size", "size of one repository", 2 * GIB, KIB))
     .addOption(option("--dry-run", "show the cells and what they need, and do nothing").default(false))

@@ -26,7 +26,8 @@ export async function printSuites({ json }: CommonOptions): Promise<number> {
 }
 
 export async function printSuite({ json }: CommonOptions, [action, name]: string[]): Promise<number> {
-  if (action !== "show" || name === undefined) throw new UsageError("usage: bench suites show NAME|FILE");
+  if (action !== "show" || name === undefined)
+    throw new UsageError("suites takes nothing, or: pnpm bench suites show NAME|FILE");
   const loaded = await loadSuite(name);
   const { suite } = loaded;
   if (json) {
@@ -45,11 +46,11 @@ function rowOf(task: Task) {
   return {
     repository: task.id,
     language: task.language,
-    tier: task.tier ?? "–",
-    area: task.area ?? "–",
+    tier: task.tier,
+    area: task.area,
     pinned: pinOf(task),
-    gold: task.gold === null ? "–" : "count" in task.gold ? String(task.gold.count) : "ids",
-    oracle: task.oracle === null ? "–" : "yes",
+    gold: task.gold === null ? null : "count" in task.gold ? String(task.gold.count) : "ids",
+    oracle: task.oracle === null ? null : "yes",
   };
 }
 
@@ -70,7 +71,7 @@ export async function printSystems({ json }: CommonOptions): Promise<number> {
   printRows(
     SYSTEMS.map(({ name, title, needsOracle }) => ({
       system: name,
-      needs: needsOracle ? "a suite's recipe" : "–",
+      needs: needsOracle ? "a suite's recipe" : null,
       title,
     })),
     json,

@@ -31,10 +31,10 @@ export async function cancelSweep(options: CommonOptions, id: string): Promise<n
 
 export async function setParallel(options: CommonOptions, id: string, setting: string): Promise<number> {
   const match = /^parallel=(\d+)$/.exec(setting);
-  if (match === null) throw new UsageError(`bench set: ${setting}: the only setting is parallel=N`);
+  if (match === null) throw new UsageError(`set ${setting}: the only setting is parallel=N`);
   const { client } = await openSweepByName(options, id, "running");
   const parallel = await changeParallel(client, id, Number(match[1])).catch((error: Error) => {
-    throw new UsageError(`bench set: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+    throw new UsageError(`set ${setting}: ${(error.cause as Error | undefined)?.message ?? error.message}`);
   });
   return say(options, { sweep: id, parallel }, `sweep ${id} runs ${parallel} cells at a time`);
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../results/format.ts";
 import { makeDeps } from "../../workers/deps.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { ensureStack } from "../stack/stack.ts";
@@ -10,7 +11,7 @@ export async function collectGarbage(options: CommonOptions): Promise<number> {
   process.stdout.write(
     options.json
       ? `${JSON.stringify({ destroyed: reaped })}\n`
-      : `${reaped.length} sandboxes without an owner destroyed\n`,
+      : `${counted(reaped.length, "sandbox", "sandboxes")} without an owner destroyed\n`,
   );
   return 0;
 }

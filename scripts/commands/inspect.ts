@@ -2,7 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { attemptFolder, attemptsOf, readRecord } from "../../activities/store/sweep-folder.ts";
 import { readTrajectory, type Step, type StepOutput } from "../../activities/store/trajectory.ts";
+import { cellsOf } from "../../benchmarks/cells.ts";
+import { nearest } from "../../benchmarks/nearest.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
+import { counted } from "../../results/format.ts";
 import type { RunRecord } from "../../results/record.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { planByName } from "../sweep/open.ts";
@@ -11,13 +14,17 @@ import { planByName } from "../sweep/open.ts";
 export async function inspectRun(options: CommonOptions, run: string): Promise<number> {
   const [sweep, cell, number] = run.split("/");
   if (!sweep || !cell)
-    throw new UsageError(`bench inspect ${run}: name the run as SWEEP/CELL or SWEEP/CELL/ATTEMPT`);
-  const { folder } = await planByName(options, sweep);
+    throw new UsageError(`inspect ${run}: name the run as SWEEP/CELL or SWEEP/CELL/ATTEMPT`);
+  const { folder, plan } = await planByName(options, sweep);
+  const cells = cellsOf(plan).map(({ id }) => id);
+  if (!cells.includes(cell)) {
+    throw new UsageError(`sweep ${sweep} has no cell ${cell}; nearest: ${nearest(cell, cells).join(", ")}`);
+  }
   const attempts = await attemptsOf(folder, cell);
   const attempt = number === undefined ? attempts.at(-1) : Number(number);
   if (attempt === undefined || !attempts.includes(attempt)) {
     throw new UsageError(
-      `bench inspect ${run}: no such run; ${cell} has the attempts ${attempts.join(", ") || "none"}`,
+      `inspect ${run}: no such attempt; ${cell} has ${attempts.length === 0 ? "not begun" : attempts.join(", ")}`,
     );
   }
   const key = { folder, sweep, cell, attempt };
@@ -35,7 +42,7 @@ export async function inspectRun(options: CommonOptions, run: string): Promise<n
   const text = [
     `${sweep}/${cell}, attempt ${attempt} of ${attempts.join(", ")}`,
     ...steps.map(stepText),
-    record === null ? "no record yet: the attempt runs, or was lost" : recordText(record),
+    record === null ? "no record: the attempt runs, was cancelled or was lost" : recordText(record),
     `files: ${attemptFolder(key)}`,
   ].join("\n\n");
   process.stdout.write(`${printable(text)}\n`);
@@ -67,10 +74,10 @@ function recordText(record: RunRecord): string {
     "── result ──",
     `self-claim      ${record.self_claim === null ? "none" : record.self_claim ? "ready" : "not ready"}`,
     `replay          ${replay ? `exit ${replay.exit ?? "none"}, ${replay.seconds.toFixed(1)} s` : "not reached"}`,
-    `collection      ${collection ? `${collection.count} tests, ${collection.errors} errors${collection.ok ? "" : ", failed"}` : "not reached"}`,
-    `tests           ${tests ? `${tests.passed} passed, ${tests.failed} failed, ${tests.errors} errors, ${tests.skipped} skipped, ${tests.flaky} flaky` : "not run"}`,
+    `collection      ${collection ? `${counted(collection.count, "test")}, ${counted(collection.errors, "error")}${collection.ok ? "" : ", failed"}` : "not reached"}`,
+    `tests           ${tests ? `${tests.passed} passed, ${tests.failed} failed, ${counted(tests.errors, "error")}, ${tests.skipped} skipped, ${tests.flaky} flaky` : "not run"}`,
     `gold            ${gold ? `${gold.passed} of ${gold.verified}` : "none known"}`,
-    `static          ${statics ? `${statics.missing_imports ?? "?"} missing imports, pip check ${statics.pip_check === null ? "not made" : statics.pip_check ? "clean" : "finds conflicts"}` : "not made"}`,
+    `static          ${statics ? `${statics.missing_imports === null ? "imports not checked" : counted(statics.missing_imports, "missing import")}, pip check ${statics.pip_check === null ? "not made" : statics.pip_check ? "clean" : "finds conflicts"}` : "not made"}`,
     `EBSR, ESSR      ${record.ebsr ? "built" : "not built"}, ${record.essr === null ? "not measured" : record.essr.toFixed(4)}`,
     `validity        ${record.validity}${record.cause === null ? "" : `, ${record.cause}`}`,
   ];

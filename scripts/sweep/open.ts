@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { Client } from "@temporalio/client";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
@@ -23,7 +24,7 @@ export async function planByName(
   const plan = await existingPlan(folder);
   if (plan === null) {
     throw new UsageError(
-      `no sweep ${id} in ${folder}; list them with \`pnpm bench status\`, or name --state`,
+      `no sweep ${id} in ${dirname(folder)}; list them with \`pnpm bench status\`, or name another --state`,
     );
   }
   return { plan, folder };

@@ -22,7 +22,9 @@ export interface Wish {
 /** Checks the command line against the suite and the systems. Throws UsageError. */
 export async function resolveWish(options: SweepOptions): Promise<Wish> {
   if (options.suite === undefined) {
-    throw new UsageError("no suite given; name one with --suite (see `bench suites`), or a file of yours");
+    throw new UsageError(
+      "no suite given; name one with --suite (see `pnpm bench suites`), or a file of yours",
+    );
   }
   if (options.id !== undefined) checkSweepId(options.id);
   checkMirrors(options.mirror);
@@ -40,12 +42,16 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
     const without = tasks.find((task) => system.needsOracle && task.oracle === null);
     if (without !== undefined) {
       throw new UsageError(
-        `--system ${name}: suite ${suite.suite.suite} has no recipe for ${without.id}; leave ${name} out with --system`,
+        `--system ${name}: suite ${suite.suite.suite} has no recipe for ${without.id}; leave ${name} out: --system ${systems.filter((one) => one !== name).join(",") || "nop,naive"}`,
       );
     }
   }
   if (systems.includes("script") !== (options.script !== undefined)) {
-    throw new UsageError("--system script and --script FILE|DIR go together; give both or neither");
+    throw new UsageError(
+      options.script === undefined
+        ? "--system script needs a script; they go together: --system script --script FILE|DIR"
+        : "--script is for the system `script`; they go together: --system script --script FILE|DIR",
+    );
   }
   const unpinned = tasks.find((task) => task.source.kind === "git" && task.source.revision === null);
   if (unpinned !== undefined) {

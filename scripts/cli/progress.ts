@@ -25,7 +25,7 @@ function plainWriter(out: NodeJS.WriteStream): ProgressWriter {
       for (const record of view.finished) out.write(`${finishedLine(record)}\n`);
       const line = summary(view);
       if (line !== shown && (Date.now() - shownAt > SUMMARY_EVERY_MS || view.progress.paused !== null)) {
-        out.write(`${line}\n`);
+        for (const each of [line, ...remedy(view)]) out.write(`${each}\n`);
         [shown, shownAt] = [line, Date.now()];
       }
     },
@@ -47,8 +47,8 @@ function liveWriter(out: NodeJS.WriteStream): ProgressWriter {
       for (const record of view.finished) out.write(`${finishedLine(record)}\n`);
       const width = (out.columns ?? 80) - 1;
       const room = Math.max((out.rows ?? 24) - 4, 1);
-      const lines = [summary(view), ...view.stages.slice(0, room).map(stageLine)].map((line) =>
-        line.slice(0, width),
+      const lines = [summary(view), ...remedy(view), ...view.stages.slice(0, room).map(stageLine)].map(
+        (line) => line.slice(0, width),
       );
       out.write(lines.map((line) => `${line}\n`).join(""));
       height = lines.length;
@@ -83,13 +83,18 @@ function summaryLine(progress: View["progress"], rate: number | null): string {
   const { done, settled, total, running, paused, causes } = progress;
   const ended = done + settled;
   const parts = [`${ended}/${total ?? "?"} cells`, `${running.length} running`];
-  if (rate !== null && total !== null && total > ended) {
+  if (paused !== null) parts.push(`PAUSED: ${paused}`);
+  else if (rate !== null && total !== null && total > ended) {
     parts.push(`${(rate * 60).toFixed(1)}/min`, `about ${clock((total - ended) / rate)} left`);
   }
   const counted = Object.entries(causes).map(([cause, count]) => `${cause} ${count}`);
   if (counted.length > 0) parts.push(counted.join(", "));
-  if (paused !== null) parts.push(`PAUSED: ${paused}; continue with \`bench unpause\``);
   return parts.join(" · ");
+}
+
+/** How a paused sweep goes on, on a line of its own: no narrow terminal may cut its name off. */
+function remedy({ sweep, progress }: View): string[] {
+  return progress.paused === null ? [] : [`  go on with: pnpm bench unpause ${sweep}`];
 }
 
 function stageLine({ cell, stage }: View["stages"][number]): string {

@@ -1,4 +1,5 @@
 import { cellsOf } from "../../benchmarks/cells.ts";
+import { counted } from "../../results/format.ts";
 import { makeDeps } from "../../workers/deps.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { progressWriter } from "../cli/progress.ts";
@@ -29,11 +30,12 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   }
   const cells = cellsOf(plan).length;
   writer.tell(
-    `sweep ${plan.sweep} ${before === null ? "started" : "goes on"}: ${cells} cells, results in ${folder}`,
+    `sweep ${plan.sweep} ${before === null ? "started" : "goes on"}: ${counted(cells, "cell")}, results in ${folder}`,
   );
   if (options.detach) {
     await markStackKept(options.state, true);
     writer.tell(`it goes on in the background; follow it with \`pnpm bench watch ${plan.sweep}\``);
+    if (options.json) process.stdout.write(`${JSON.stringify({ sweep: plan.sweep, folder, cells })}\n`);
     return 0;
   }
   return attend({ client, service, plan, folder, options, writer });

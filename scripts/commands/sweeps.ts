@@ -13,12 +13,14 @@ import { printRows } from "../cli/rows.ts";
 import { checkReady } from "../stack/ready.ts";
 import { temporalStatus } from "../stack/temporal.ts";
 import { attend, printResults } from "../sweep/attend.ts";
-import { connect, startSweep, sweepState } from "../sweep/client.ts";
+import { connect, progressOf, startSweep, sweepState } from "../sweep/client.ts";
 import { existingPlan, sweepFolder } from "../sweep/folder.ts";
-import { followSweep } from "../sweep/follow.ts";
+import { followSweep, isUnreachable } from "../sweep/follow.ts";
 import { openSweepByName, planByName } from "../sweep/open.ts";
 import { withBase } from "../sweep/prepare.ts";
 import { reapOrphans } from "../sweep/reap.ts";
+
+const ASK_MS = 3_000;
 
 /** Attaches to a live sweep, or starts its workflow again, which runs only the cells that are not finished. */
 export async function resumeSweep(options: CommonOptions, id: string): Promise<number> {
@@ -70,12 +72,12 @@ async function rowOf(options: CommonOptions, client: Client | null, sweep: strin
   const plan = await existingPlan(folder);
   if (plan === null) return null;
   const records = await readRecords(folder, plan);
-  const state = client === null ? "stopped" : await sweepState(client, sweep);
+  const state = client === null ? null : await liveState(client, sweep);
   const cells = cellsOf(plan).length;
   const graded = records.filter((record) => record.validity === "valid").length;
   return {
     sweep,
-    state: state === "running" ? "running" : graded === cells ? "complete" : "incomplete",
+    state: state ?? (graded === cells ? "complete" : "incomplete"),
     suite: plan.lock.suite,
     systems: plan.lock.arms.map((arm) => arm.id).join(","),
     cells,
@@ -83,6 +85,18 @@ async function rowOf(options: CommonOptions, client: Client | null, sweep: strin
     ungraded: records.length - graded,
     created: plan.created_at,
   };
+}
+
+/** Null when the sweep does not run. One whose worker can't be asked counts as running. */
+async function liveState(client: Client, sweep: string): Promise<"running" | "paused" | null> {
+  if ((await sweepState(client, sweep)) !== "running") return null;
+  try {
+    const { paused } = await client.withDeadline(Date.now() + ASK_MS, () => progressOf(client, sweep));
+    return paused === null ? "running" : "paused";
+  } catch (error) {
+    if (!isUnreachable(error)) throw error;
+    return "running";
+  }
 }
 
 /** A damaged sweep is no reason to show no other. */

@@ -104,7 +104,8 @@ export async function printResults(plan: SweepPlan, folder: string, json: boolea
       width: process.stdout.columns ?? 100,
       color: process.stdout.isTTY && !process.env.NO_COLOR,
     };
-    process.stdout.write(`\n${renderTable(summary.groups, text)}\n`);
+    const table = renderTable(summary.groups, text);
+    process.stdout.write(`\n${summary.groups.length === 0 ? "No cell has ended yet." : table}\n`);
     const naive = records.filter((record) => record.system === "naive");
     const { suite } = await loadSuite(join(folder, "suite.json"));
     if (naive.length > 0 && suite.tasks.some((task) => task.naive !== null)) {

@@ -7,6 +7,7 @@ import type { Progress } from "../../workflows/sweep.ts";
 import { progressOf, stageOf, sweepState } from "./client.ts";
 
 export interface View {
+  sweep: string;
   progress: Progress;
   stages: { cell: string; stage: Stage | null }[];
   /** Records of the cells that ended since the last view. */
@@ -44,7 +45,7 @@ export async function followSweep(options: FollowOptions): Promise<void> {
       const gone = [...before].filter((cell) => !progress.running.includes(cell));
       const records = await Promise.all(gone.map((cell) => latestRecord(options.folder, cell)));
       before = new Set(progress.running);
-      options.show({ progress, stages, finished: records.filter((record) => record !== null) });
+      options.show({ sweep: id, progress, stages, finished: records.filter((record) => record !== null) });
       if (told) options.tell("the Temporal server answers again");
       [silentSince, told] = [null, false];
       if (state === "ended") return;
@@ -70,7 +71,7 @@ async function stageOrNull(client: Client, id: string, cell: string): Promise<St
 }
 
 /** A server that restarts, or a query that no worker answers in time. Everything else is a fault. */
-function isUnreachable(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   const seen = new Set<unknown>();
   for (let at: unknown = error; at instanceof Error && !seen.has(at); at = at.cause) {
     seen.add(at);

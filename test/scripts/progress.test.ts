@@ -4,6 +4,7 @@ import { progressWriter } from "../../scripts/cli/progress.ts";
 import { recordOf } from "../results/record-fixture.ts";
 
 const view = (finished = [recordOf({ cell: "h11--naive" })]) => ({
+  sweep: "smoke-1",
   progress: {
     settled: 0,
     done: 1,
@@ -45,7 +46,10 @@ test("a paused sweep says so and how to go on", (t) => {
   const paused = view([]);
   paused.progress.paused = "5 runs in a row failed with sandbox_lost";
   progressWriter(stream).show(paused);
-  t.regex(text(), /PAUSED: 5 runs in a row failed with sandbox_lost; continue with `bench unpause`/);
+  t.regex(
+    text(),
+    /PAUSED: 5 runs in a row failed with sandbox_lost · tests_failed 1\n {2}go on with: pnpm bench unpause smoke-1\n/,
+  );
 });
 
 test("on a terminal the running cells are redrawn with their stage, within its width", (t) => {

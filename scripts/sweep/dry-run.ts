@@ -1,8 +1,9 @@
-import { statfs } from "node:fs/promises";
 import { cellId } from "../../benchmarks/cells.ts";
 import type { Task } from "../../benchmarks/schema.ts";
+import { counted } from "../../results/format.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { printRows } from "../cli/rows.ts";
+import { freeBytes } from "../stack/free-space.ts";
 import type { Wish } from "./plan.ts";
 
 /** Bytes of the unpacked default base, and seconds to make it, measured once on two cores. */
@@ -15,20 +16,24 @@ const UNKNOWN_SECONDS = 180;
 
 /** Cells, needs and a rough estimate of disk and time; nothing is made or started. */
 export async function showDryRun(options: SweepOptions, wish: Wish): Promise<number> {
-  const cells = wish.tasks.flatMap((task) =>
-    wish.systems.map((system) => ({ cell: cellId(task.id, system, 1), seconds: estimate(task, system) })),
-  );
-  const seconds = cells.reduce((sum, cell) => sum + cell.seconds, 0) * options.repeat;
-  const { bavail, bsize } = await statfs(".");
+  const cells = Array.from({ length: options.repeat }, (_, before) =>
+    wish.tasks.flatMap((task) =>
+      wish.systems.map((system) => ({
+        cell: cellId(task.id, system, before + 1),
+        seconds_estimate: estimate(task, system),
+      })),
+    ),
+  ).flat();
+  const seconds = cells.reduce((sum, cell) => sum + cell.seconds_estimate, 0);
   const shown = {
     suite: wish.suite.suite.suite,
     digest: wish.suite.digest,
     systems: wish.systems,
-    cells: cells.length * options.repeat,
+    cells: cells.length,
     parallel: options.parallel,
     seconds_estimate: Math.round(seconds / options.parallel + BASE_SECONDS),
     disk_bytes_ceiling: BASE_BYTES + options.disk * options.parallel,
-    disk_bytes_free: bavail * bsize,
+    disk_bytes_free: await freeBytes(options.state),
     memory_bytes_ceiling: options.memory * options.parallel,
   };
   if (options.json) {
@@ -37,7 +42,7 @@ export async function showDryRun(options: SweepOptions, wish: Wish): Promise<num
   }
   printRows(cells, false);
   process.stderr.write(
-    `${shown.cells} cells of ${shown.suite}, ${shown.parallel} at a time: about ${Math.ceil(shown.seconds_estimate / 60)} min; ` +
+    `${counted(shown.cells, "cell")} of ${shown.suite}, ${shown.parallel} at a time: about ${Math.ceil(shown.seconds_estimate / 60)} min; ` +
       `at most ${gib(shown.disk_bytes_ceiling)} of disk (${gib(shown.disk_bytes_free)} free) ` +
       `and ${gib(shown.memory_bytes_ceiling)} of memory\n`,
   );

@@ -1,6 +1,6 @@
-import { readFile, statfs } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { readFile } from "node:fs/promises";
 import { UsageError } from "../../../benchmarks/usage-error.ts";
+import { freeBytes } from "../free-space.ts";
 import { detectHostNetworkSettings, findCaBundle } from "../host-network.ts";
 import { findTemporalBinary } from "../temporal-binary.ts";
 import { type Check, type Machine, ok, probe, TEMPORAL, which, wrong } from "./check.ts";
@@ -32,8 +32,7 @@ export async function packageIndexCheck(machine: Machine): Promise<Check> {
 
 async function disk(machine: Machine): Promise<Check> {
   const name = "disk space";
-  const { bavail, bsize } = await statfs(await existing(resolve(machine.stateFolder)));
-  const free = (bavail * bsize) / GIB;
+  const free = (await freeBytes(machine.stateFolder)) / GIB;
   const found = `${free.toFixed(1)} GiB free for ${machine.stateFolder}`;
   const remedy = "pnpm bench --state FOLDER … with a folder on a larger disk";
   if (free < DISK_GIB.needed)
@@ -41,16 +40,6 @@ async function disk(machine: Machine): Promise<Check> {
   if (free < DISK_GIB.advised)
     return wrong(name, "warning", `${found}, ${DISK_GIB.advised} are advised`, remedy);
   return ok(name, found);
-}
-
-async function existing(path: string): Promise<string> {
-  try {
-    await statfs(path);
-    return path;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    return existing(dirname(path));
-  }
 }
 
 async function memory(): Promise<Check> {
@@ -86,7 +75,7 @@ async function network({ environment }: Machine): Promise<Check> {
     const variables = Object.keys(settings.environment).filter((key) => /proxy|INDEX|REGISTRY/i.test(key));
     const parts = [
       bundle ? `CA bundle ${bundle.path} (${bundle.from})` : "no CA bundle of this machine's",
-      variables.length > 0 ? `handed on: ${variables.join(", ")}` : "direct",
+      variables.length > 0 ? `handed on: ${variables.join(", ")}` : "no proxy",
     ];
     return ok(name, parts.join("; "));
   } catch (error) {

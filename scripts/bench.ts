@@ -3,6 +3,7 @@ import { UsageError } from "../benchmarks/usage-error.ts";
 import manifest from "../package.json" with { type: "json" };
 import { applyConfigFile } from "./cli/config-file.ts";
 import { errorLine } from "./cli/error-line.ts";
+import { inheritFlags } from "./cli/inherit.ts";
 import { optionHelp } from "./cli/option-help.ts";
 import { addCommonOptions, addSweepOptions, type CommonOptions, type SweepOptions } from "./cli/options.ts";
 import { applySwitches } from "./cli/switches.ts";
@@ -50,9 +51,10 @@ function verb<M>(
   const command = addCommonOptions(
     program.command(usage).description(description).addHelpText("after", `\nExample:\n  ${example}`),
   );
-  return command.action(async () =>
-    finish(await run(await load(), command.opts<CommonOptions>(), command.processedArgs.flat(), command)),
-  );
+  return command.action(async () => {
+    inheritFlags(program, command);
+    finish(await run(await load(), command.opts<CommonOptions>(), command.processedArgs.flat(), command));
+  });
 }
 
 const sweeps = () => import("./commands/sweeps.ts");

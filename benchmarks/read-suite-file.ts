@@ -79,18 +79,26 @@ function parseText(file: string, text: string): unknown {
 function validate<T>(file: string, schema: z.ZodType<T>, raw: unknown): T {
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
-  const [issue, ...more] = result.error.issues;
+  // A misspelt key is also a missing one; the key that is there says more.
+  const [issue, ...more] = result.error.issues.toSorted(
+    (a, b) => Number(isUnknownKey(b)) - Number(isUnknownKey(a)),
+  );
   const rest = more.length > 0 ? ` (and ${more.length} more)` : "";
   throw new UsageError(`${file}: ${issue ? describe(issue) : "not a valid suite"}${rest}`, {
     cause: result.error,
   });
 }
 
+function isUnknownKey(issue: z.core.$ZodIssue): issue is z.core.$ZodIssueUnrecognizedKeys {
+  return issue.code === "unrecognized_keys";
+}
+
 function describe(issue: z.core.$ZodIssue): string {
-  if (issue.code === "unrecognized_keys") {
+  if (isUnknownKey(issue)) {
     const [key] = issue.keys;
     const remedy = issue.path[0] === "tasks" ? "remove it, or put it under the task's facts" : "remove it";
     return `${z.core.toDotPath([...issue.path, key ?? ""])}: unknown key; ${remedy}`;
   }
-  return `${z.core.toDotPath(issue.path) || "top level"}: ${issue.message}`;
+  const said = issue.message.endsWith("received undefined") ? "is missing; add it" : issue.message;
+  return `${z.core.toDotPath(issue.path) || "top level"}: ${said}`;
 }

@@ -110,6 +110,8 @@ test("A wrong value is named by file and key path, with what it must be", async 
     "gold.json": { ...SUITE, tasks: [{ ...TASK, gold: 5 }] },
     "kind.json": { ...SUITE, tasks: [{ id: "b", source: { kind: "svn" } }] },
     "empty.json": { ...SUITE, tasks: [] },
+    "misspelt.json": { ...SUITE, tasks: [{ id: "b", sorce: git }] },
+    "missing.json": { ...SUITE, tasks: [{ id: "b" }] },
   };
   const root = await write(t, suites);
   const message = (name: string) => refusal(t, join(root, name));
@@ -121,6 +123,8 @@ test("A wrong value is named by file and key path, with what it must be", async 
   t.regex(await message("gold.json"), /gold\.json: tasks\[0\]\.gold: must be \{"file"/);
   t.regex(await message("kind.json"), /kind\.json: tasks\[0\]\.source\.kind: /);
   t.regex(await message("empty.json"), /empty\.json: tasks: /);
+  t.regex(await message("misspelt.json"), /misspelt\.json: tasks\[0\]\.sorce: unknown key; remove it/);
+  t.regex(await message("missing.json"), /missing\.json: tasks\[0\]\.source: is missing; add it/);
 });
 
 test("Duplicate ids are refused, also when only their case differs", async (t) => {

@@ -4,6 +4,8 @@ import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { loadSuite } from "../../benchmarks/load.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { oneLine } from "../../results/format.ts";
+import type { RunRecord } from "../../results/record.ts";
 import { compareWithRecorded, renderRecordedComparison } from "../../results/recorded.ts";
 import { renderTable } from "../../results/table.ts";
 import { writeResults } from "../../results/write-results.ts";
@@ -15,6 +17,7 @@ import { INTERRUPTED, runningSweeps } from "./client.ts";
 import { followSweep } from "./follow.ts";
 
 const ONE_SIGNAL_MS = 1_000;
+const UNGRADED_SHOWN = 5;
 
 export interface Attended {
   client: Client;
@@ -114,8 +117,20 @@ export async function printResults(plan: SweepPlan, folder: string, json: boolea
         `\nnaive, against the suite's record: ${renderRecordedComparison(comparison, text)}\n`,
       );
     }
-    process.stdout.write(`\nResults: ${folder}\n`);
+    process.stdout.write(`\n${ungradedText(plan, records)}Results: ${folder}\n`);
   }
   const graded = records.filter((record) => record.validity === "valid").length;
   return graded === cellsOf(plan).length ? 0 : 1;
+}
+
+/** The first cells that could not be graded, each with its cause and how to see more of it. */
+function ungradedText(plan: SweepPlan, records: readonly RunRecord[]): string {
+  const ungraded = records.filter((record) => record.validity !== "valid");
+  const lines = ungraded
+    .slice(0, UNGRADED_SHOWN)
+    .map(({ cell, cause, detail }) => oneLine(`  ${cell}: ${cause}${detail === null ? "" : `, ${detail}`}`));
+  const [first] = ungraded;
+  if (first === undefined) return "";
+  const more = `more of it: pnpm bench inspect ${plan.sweep}/${first.cell}`;
+  return `Not graded (${ungraded.length}), ${more}\n${lines.join("\n")}\n\n`;
 }

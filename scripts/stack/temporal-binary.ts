@@ -1,5 +1,5 @@
 import { access, constants, copyFile, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { execa } from "execa";
 import { withLock } from "../../activities/store/lock.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
@@ -21,14 +21,14 @@ export interface TemporalBinaryOptions {
 }
 
 /**
- * Path of the `temporal` command: BENCH_TEMPORAL_CLI, else the search path, else the state folder's own copy.
+ * Absolute path of the `temporal` command (its server runs in another folder): BENCH_TEMPORAL_CLI, else the search path, else the state folder's own copy.
  * Null when there is none; throws when BENCH_TEMPORAL_CLI names something that can't be run.
  */
 export async function findTemporalBinary(options: TemporalBinaryOptions): Promise<string | null> {
   const environment = options.environment ?? process.env;
   const given = environment.BENCH_TEMPORAL_CLI;
   if (given) {
-    if (await isExecutable(given)) return given;
+    if (await isExecutable(given)) return resolve(given);
     throw new UsageError(`BENCH_TEMPORAL_CLI: ${given} is not an executable file. Remedy: ${MANUAL_REMEDY}`);
   }
   for (const folder of (environment.PATH ?? "").split(delimiter).filter((entry) => entry.startsWith("/"))) {
@@ -77,7 +77,7 @@ async function install(stateFolder: string): Promise<string> {
 }
 
 function ownCopy(stateFolder: string): string {
-  return join(stateFolder, "tools", `temporal-${VERSION}`, "temporal");
+  return resolve(stateFolder, "tools", `temporal-${VERSION}`, "temporal");
 }
 
 async function run(command: string, args: string[], remedy: string): Promise<void> {

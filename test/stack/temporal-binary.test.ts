@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import test from "ava";
 import { execa } from "execa";
 import { UsageError } from "../../benchmarks/usage-error.ts";
@@ -24,6 +24,16 @@ test("the variable comes before the search path, that before the state folder's 
   t.is(await findTemporalBinary({ stateFolder, environment: { PATH } }), found);
   const given = await program(join(stateFolder, "given"));
   t.is(await findTemporalBinary({ stateFolder, environment: { PATH, BENCH_TEMPORAL_CLI: given } }), given);
+  await rm(stateFolder, { recursive: true });
+});
+
+test("the path is absolute even where the state folder or the variable is relative", async (t) => {
+  const stateFolder = await mkdtemp(join(tmpdir(), "binary-test-"));
+  const own = await program(join(stateFolder, "tools", "temporal-1.9.1", "temporal"));
+  const near = relative(process.cwd(), stateFolder);
+  t.is(await findTemporalBinary({ stateFolder: near, environment: { PATH: "" } }), own);
+  const environment = { PATH: "", BENCH_TEMPORAL_CLI: relative(process.cwd(), own) };
+  t.is(await findTemporalBinary({ stateFolder: "/nowhere", environment }), own);
   await rm(stateFolder, { recursive: true });
 });
 

@@ -44,8 +44,8 @@ ${body}
 function facts(records: readonly RunRecord[]): string {
   const distinct = (values: string[]) => [...new Set(values)].sort().join(", ");
   return [
-    `${counted(byTask(records).size, "repository", "repositories")}`,
-    `${records.length} runs`,
+    counted(byTask(records).size, "repository", "repositories"),
+    counted(records.length, "run"),
     `driver ${distinct(records.map(({ sandbox }) => sandbox.driver))}`,
     `base ${distinct(records.map(({ sandbox }) => sandbox.base_digest.slice(0, 12)))}`,
     `harness ${distinct(records.map(({ harness }) => [harness.version, harness.commit?.slice(0, 10) ?? []].flat().join(" ")))}`,

@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import test from "ava";
+import test, { type ExecutionContext } from "ava";
 import { withLock } from "../../activities/store/lock.ts";
 import { ownIdentity, processIdentity, processState } from "../../activities/store/process-identity.ts";
 
@@ -15,7 +15,7 @@ async function temporaryFolder(): Promise<string> {
 }
 
 /** Another process that takes the lock, says "held" and keeps it until killed or told to go on. */
-async function holder(lock: string): Promise<ChildProcess> {
+async function holder(t: ExecutionContext, lock: string): Promise<ChildProcess> {
   const code = `
     const { withLock } = await import(${JSON.stringify(lockModule)});
     await withLock(${JSON.stringify(lock)}, async () => {
@@ -26,6 +26,8 @@ async function holder(lock: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
     stdio: ["pipe", "pipe", "inherit"],
   });
+  // A failed test must not leave it, which would keep the whole run waiting.
+  t.teardown(() => void child.kill("SIGKILL"));
   await once(child.stdout as NodeJS.ReadableStream, "data");
   return child;
 }
@@ -73,11 +75,14 @@ test("processes that contend never hold the lock together", async (t) => {
 test("a lock is kept while its owner lives and taken over when the owner was killed with SIGKILL", async (t) => {
   const folder = await temporaryFolder();
   const lock = join(folder, "lock");
-  const child = await holder(lock);
-  const seen: number[][] = [];
-  const waiting = withLock(lock, async () => "mine", { waiting: (pids) => seen.push(pids) });
+  const child = await holder(t, lock);
+  let told: (pids: number[]) => void = () => undefined;
+  const seen = new Promise<number[]>((resolve) => {
+    told = resolve;
+  });
+  const waiting = withLock(lock, async () => "mine", { waiting: told });
+  t.deepEqual(await seen, [child.pid]);
   t.is(await Promise.race([waiting, sleep(400, "still waiting")]), "still waiting");
-  t.deepEqual(seen, [[child.pid]]);
   child.kill("SIGKILL");
   t.is(await waiting, "mine");
   t.deepEqual(await readdir(lock), []);
@@ -113,7 +118,7 @@ test("an owner in another pid namespace holds the lock as long as its claim is f
 test("an aborted wait throws and leaves no claim; a failing function gives the lock back", async (t) => {
   const folder = await temporaryFolder();
   const lock = join(folder, "lock");
-  const child = await holder(lock);
+  const child = await holder(t, lock);
   await t.throwsAsync(withLock(lock, async () => "never", { signal: AbortSignal.timeout(100) }));
   t.is((await readdir(lock)).length, 1);
   child.stdin?.write("go\n");

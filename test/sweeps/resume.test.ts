@@ -121,7 +121,7 @@ test.serial(
       t.is((await bench(state, [...line, "--detach"])).exitCode, 0);
       await firstRecord(state);
       t.is((await bench(state, ["pause", "slow"])).exitCode, 0);
-      t.regex((await bench(state, ["status", "slow"])).all, /slow\trunning\tslow\tscript\t4\t/);
+      t.regex((await bench(state, ["status", "slow"])).all, /slow\tpaused\tslow\tscript\t4\t/);
       t.is((await bench(state, ["set", "slow", "parallel=0"])).exitCode, 2);
       t.is((await bench(state, ["set", "slow", "parallel=2"])).exitCode, 0);
       t.is((await bench(state, ["unpause", "slow"])).exitCode, 0);

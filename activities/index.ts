@@ -14,6 +14,7 @@ export function generalActivities(deps: Deps): GeneralActivities {
       await claimAttempt(key);
       return { host: deps.host };
     },
+    decide: (input) => decide(deps, input),
     nextCells,
     writeResults,
     publishRecord,
@@ -25,7 +26,6 @@ export function hostActivities(deps: Deps): HostActivities {
     openSandbox: (input) => openSandbox(deps, input),
     closeSandbox: (input) => closeSandbox(deps, input),
     discardSandbox: (input) => discardSandbox(deps, input),
-    decide: (input) => decide(deps, input),
     act: (input) => act(deps, input),
     freezeArtifact: (key) => freezeArtifact(deps, key),
     replayArtifact: (input) => replayArtifact(deps, input),

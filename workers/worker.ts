@@ -33,7 +33,7 @@ export async function createWorkers(
     workflowBundle: await bundleWorkflows(),
     maxCachedWorkflows: 400,
     activities: generalActivities(options.deps),
-    maxConcurrentActivityTaskExecutions: 50,
+    maxConcurrentActivityTaskExecutions: options.activities,
   });
   const host = await Worker.create({
     ...shared,

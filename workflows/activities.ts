@@ -19,6 +19,8 @@ import type {
 export interface GeneralActivities {
   /** The machine that will hold the attempt's sandboxes; its name is part of the host task queue's name. */
   claimHost(key: AttemptKey): Promise<{ host: string }>;
+  /** The system's next action; needs the trajectory and no sandbox. */
+  decide(input: AttemptKey & { step: number }): Promise<Action>;
   /** The next cells of a sweep, from the index `from` on, that still need a run. */
   nextCells(input: { folder: string; from: number; limit: number }): Promise<CellPage>;
   /** Rewrites the sweep's derived files (records.jsonl, summary.*, report.html) from its run folders. */
@@ -33,7 +35,6 @@ export interface HostActivities {
   closeSandbox(input: { sandbox: SandboxRef }): Promise<void>;
   /** Destroys what a failed or cancelled `openSandbox` left; its reference is known to nobody. */
   discardSandbox(input: AttemptKey & { purpose: Purpose }): Promise<void>;
-  decide(input: AttemptKey & { step: number }): Promise<Action>;
   act(
     input: AttemptKey & { sandbox: SandboxRef; step: number; action: Action; seconds: number },
   ): Promise<Observation>;

@@ -128,14 +128,13 @@ async function runSystem(
   const loop = LOOPS[input.arm.system];
   if (loop === undefined) throw new Error(`no loop for the system ${input.arm.system}`);
   const watch = stopwatch(() => Date.now());
-  const decisions = proxyActivities<HostActivities>(onHost(host, 300));
   const outcome = await loop({
     key,
     arm: input.arm,
     budget: input.budget,
     decide: (step: number) =>
       watch.time(
-        () => decisions.decide({ ...key, step }),
+        () => anywhere.decide({ ...key, step }),
         () => null,
       ),
     act: (step: number, action: Action, seconds: number) =>

@@ -69,7 +69,7 @@ async function shellLoop(state: string): Promise<() => Promise<void>> {
   const all = [...mounts, ...verifierMounts()].map(({ source, target }) => `${source}:${target}`);
   return async () => {
     await execa("unshare", ["--mount", "bash", join(work, "loop.sh"), base.location, work, ...all], {
-      env: { PATH: process.env.PATH, ...environment, REPOSITORIES: tasks.map((task) => task.id).join(" ") },
+      env: { PATH: process.env.PATH, HOME: "/root", ...environment, REPOSITORIES: tasks.map((task) => task.id).join(" ") },
       extendEnv: false,
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -3,7 +3,7 @@ import { withCauses } from "./caused.ts";
 import type { Deps } from "./deps.ts";
 import { publishRecord } from "./publish.ts";
 import { closeSandbox, discardSandbox, openSandbox } from "./sandboxes.ts";
-import { act, decide, freezeArtifact } from "./steps.ts";
+import { act, decide, freezeArtifact, rebuildSandbox } from "./steps.ts";
 import { claimAttempt } from "./store/sweep-folder.ts";
 import { nextCells, writeResults } from "./sweep-cells.ts";
 import { checkStatically, collectTests, replayArtifact, runTests } from "./verification.ts";
@@ -25,6 +25,7 @@ export function hostActivities(deps: Deps): HostActivities {
   return withCauses<HostActivities>({
     openSandbox: (input) => openSandbox(deps, input),
     closeSandbox: (input) => closeSandbox(deps, input),
+    rebuildSandbox: (input) => rebuildSandbox(deps, input),
     discardSandbox: (input) => discardSandbox(deps, input),
     act: (input) => act(deps, input),
     freezeArtifact: (key) => freezeArtifact(deps, key),

@@ -68,6 +68,8 @@ async function recordOf(facts: AttemptFacts): Promise<RunRecord> {
       driver: facts.sandboxDriver ?? plan.lock.driver,
       base_digest: plan.lock.base.digest,
       snapshots: facts.snapshots ?? "none",
+      losses: facts.losses,
+      left: facts.left,
     },
     artifact: facts.artifact?.digest ?? null,
     harness: { version: plan.lock.harness_version, commit: plan.settings.harness_commit },

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { cancellationSignal } from "@temporalio/activity";
 import type { Task } from "../benchmarks/schema.ts";
 import type { SweepPlan } from "../benchmarks/sweep-plan.ts";
-import type { Purpose } from "../workflows/activities.ts";
 import { sandboxLife } from "../workflows/policies.ts";
-import type { AttemptKey, OpenedSandbox, SandboxRef, SourceRef } from "../workflows/types.ts";
+import type { OpenedSandbox, SandboxKey, SandboxRef, SourceRef } from "../workflows/types.ts";
 import { openAttempt, whileBeating } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import type { SandboxSpec } from "./sandbox/driver.ts";
@@ -12,16 +11,13 @@ import { fetchSource, openTar } from "./source/fetch.ts";
 import { REPOSITORY } from "./verify/context.ts";
 import { verifierMounts } from "./verify/mounts.ts";
 
-/** Get or create the attempt's sandbox for this purpose, with the repository at /workspace/repo. */
-export async function openSandbox(
-  deps: Deps,
-  input: AttemptKey & { purpose: Purpose },
-): Promise<OpenedSandbox> {
+/** Gets or creates this sandbox of the attempt, with the repository at /workspace/repo. */
+export async function openSandbox(deps: Deps, input: SandboxKey): Promise<OpenedSandbox> {
   const { plan, task } = await openAttempt(input);
   const driver = deps.driver(plan.lock.driver);
   return whileBeating(async () => {
     const source = await prepareSource(deps, plan, task);
-    const sandbox = await driver.create(sandboxSpec(plan, input));
+    const sandbox = await driver.create(sandboxSpec(deps.server, plan, input));
     await driver.put(sandbox, "main", REPOSITORY, await openTar(deps.stateFolder, source));
     return { sandbox, source, snapshots: (await driver.capabilities()).snapshots };
   });
@@ -40,11 +36,12 @@ async function prepareSource(deps: Deps, plan: SweepPlan, task: Task): Promise<S
   return { digest, revision, bytes };
 }
 
-function sandboxSpec({ lock, settings }: SweepPlan, input: AttemptKey & { purpose: Purpose }): SandboxSpec {
+function sandboxSpec(server: string, { lock, settings }: SweepPlan, input: SandboxKey): SandboxSpec {
   const { outputBytes: _, ...limits } = lock.limits;
   return {
-    id: sandboxId(input, input.purpose),
+    id: sandboxId(input),
     owner: {
+      server,
       sweep: input.sweep,
       run: input.cell,
       attempt: input.attempt,
@@ -63,17 +60,17 @@ export async function closeSandbox(deps: Deps, input: { sandbox: SandboxRef }): 
 }
 
 /** Destroys what a failed or cancelled opening left of the attempt's sandbox. */
-export async function discardSandbox(deps: Deps, input: AttemptKey & { purpose: Purpose }): Promise<void> {
+export async function discardSandbox(deps: Deps, input: SandboxKey): Promise<void> {
   const { plan } = await openAttempt(input);
   const driver = deps.driver(plan.lock.driver);
-  const sandbox = { driver: driver.name, id: sandboxId(input, input.purpose), host: deps.host };
+  const sandbox = { driver: driver.name, id: sandboxId(input), host: deps.host };
   await whileBeating(() => driver.destroy(sandbox));
 }
 
 /** Short enough for any driver's names, and derived from the attempt alone. */
-function sandboxId(key: AttemptKey, purpose: Purpose): string {
+function sandboxId({ folder, sweep, cell, attempt, purpose, generation }: SandboxKey): string {
   const digest = createHash("sha256")
-    .update([key.folder, key.sweep, key.cell, key.attempt, purpose].join("\n"))
+    .update([folder, sweep, cell, attempt, purpose, generation].join("\n"))
     .digest("hex");
   return `b-${digest.slice(0, 20)}-${purpose}`;
 }

@@ -7,7 +7,7 @@ import { CausedError } from "./errors.ts";
 import { refuseFullDisk } from "./host-disk.ts";
 import { runCommand } from "./sandbox/run-command.ts";
 import { attemptFolder } from "./store/sweep-folder.ts";
-import { appendStep, readTrajectory } from "./store/trajectory.ts";
+import { appendStep, readTrajectory, type Step } from "./store/trajectory.ts";
 import { systemNamed } from "./systems/registry.ts";
 import { REPOSITORY } from "./verify/context.ts";
 
@@ -43,22 +43,10 @@ export async function act(
   const driver = deps.driver(sandbox.driver);
   const { plan } = await openAttempt(input);
   const command = (await deps.blobs.get(action.script)).toString("utf8");
-  const id = `step-${String(step).padStart(4, "0")}`;
-  const status = await runCommand(
-    driver,
-    sandbox,
-    {
-      id,
-      root: "main",
-      command,
-      cwd: REPOSITORY,
-      environment: {},
-      seconds: input.seconds,
-      outputBytes: plan.lock.limits.outputBytes,
-      stdin: null,
-    },
-    beating(),
-  );
+  const id = stepId(step);
+  const { outputBytes } = plan.lock.limits;
+  const exec = { ...stepExec(step, command), seconds: input.seconds, outputBytes };
+  const status = await runCommand(driver, sandbox, exec, beating());
   if (status.exit !== 0) await refuseFullDisk(deps.stateFolder);
   if (status.end === "lost") throw new CausedError("sandbox_lost", `${id}: the sandbox lost the command`);
   const observation = { exit: status.exit, end: status.end, seconds: status.seconds };
@@ -70,12 +58,46 @@ export async function act(
   return observation;
 }
 
+/**
+ * Brings the sandbox that takes a lost one's place to where that was: the commands that succeeded run once more, under
+ * their ids, so that a repeated call goes on where the first one stopped. `seconds` bounds each of them.
+ */
+export async function rebuildSandbox(
+  deps: Deps,
+  input: AttemptKey & { sandbox: SandboxRef; seconds: number },
+): Promise<void> {
+  const driver = deps.driver(input.sandbox.driver);
+  const { plan } = await openAttempt(input);
+  const { outputBytes } = plan.lock.limits;
+  for (const { step, command } of await survivingSteps(input)) {
+    const exec = { ...stepExec(step, command), seconds: input.seconds, outputBytes };
+    const { end, exit } = await runCommand(driver, input.sandbox, exec, beating());
+    if (exit === 0) continue;
+    await refuseFullDisk(deps.stateFolder);
+    const what = `step ${step} does not succeed again in the sandbox that takes the lost one's place`;
+    throw new CausedError("sandbox_lost", `${what} (${end}, exit ${exit})`);
+  }
+}
+
+function stepId(step: number): string {
+  return `step-${String(step).padStart(4, "0")}`;
+}
+
+function stepExec(step: number, command: string) {
+  return { id: stepId(step), root: "main", command, cwd: REPOSITORY, environment: {}, stdin: null };
+}
+
+async function survivingSteps(key: AttemptKey): Promise<{ step: number; command: string }[]> {
+  const survives = ({ command, observation }: Step) => command !== null && observation?.exit === 0;
+  return (await readTrajectory(key))
+    .filter(survives)
+    .map(({ step, command }) => ({ step, command: command ?? "" }));
+}
+
 /** The commands that succeeded, in order, as one script (EnvBench's rule: failed commands are dropped). */
 export async function freezeArtifact(deps: Deps, key: AttemptKey): Promise<ArtifactRef> {
-  const surviving = (await readTrajectory(key)).filter(
-    (step) => step.command && step.observation?.exit === 0,
-  );
-  const script = artifactScript(surviving.map((step) => step.command ?? ""));
+  const surviving = await survivingSteps(key);
+  const script = artifactScript(surviving.map(({ command }) => command));
   await writeFileAtomically(join(attemptFolder(key), "artifact", "setup.sh"), script);
   return { digest: await deps.blobs.put(script), commands: surviving.length };
 }

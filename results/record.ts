@@ -7,6 +7,8 @@ export const SCHEMA_VERSION = 1;
 const count = z.int().nonnegative();
 const seconds = z.number().nonnegative();
 
+const cause = z.enum(CAUSE_NAMES as [Cause, ...Cause[]]);
+
 const tokenUsage = z.object({ input: count, cached: count, output: count, reasoning: count });
 
 /**
@@ -28,7 +30,7 @@ export const runRecord = z.object({
   area: z.string().nullable(),
   /** Whether the run counts as a measurement of the system, apart from what it achieved. */
   validity: z.enum(["valid", "infrastructure"]),
-  cause: z.enum(CAUSE_NAMES as [Cause, ...Cause[]]).nullable(),
+  cause: cause.nullable(),
   /** One line for people: what went wrong, never needed to decide anything. */
   detail: z.string().nullable(),
   /** The agent's own word that the environment is ready. */
@@ -49,7 +51,15 @@ export const runRecord = z.object({
   steps: count,
   wall_seconds: seconds,
   working_seconds: seconds,
-  sandbox: z.object({ driver: z.string(), base_digest: z.string(), snapshots: z.string() }),
+  sandbox: z.object({
+    driver: z.string(),
+    base_digest: z.string(),
+    snapshots: z.string(),
+    /** Sandboxes lost on the way; the attempt went on in the next one. */
+    losses: z.array(z.object({ purpose: z.enum(["setup", "replay"]), cause, detail: z.string() })),
+    /** Sandboxes that could not be removed, and why. */
+    left: z.array(z.string()),
+  }),
   /** sha256 digest of the artifact, or null when the agent left none. */
   artifact: z.string().nullable(),
   harness: z.object({ version: z.string(), commit: z.string().nullable() }),

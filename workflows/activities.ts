@@ -10,6 +10,7 @@ import type {
   OpenedSandbox,
   ReplayResult,
   RunOutcome,
+  SandboxKey,
   SandboxRef,
   StaticResult,
   TestResult,
@@ -30,11 +31,13 @@ export interface GeneralActivities {
 
 /** Activities that touch a sandbox or the machine's caches: they run on the queue of the host that holds it. */
 export interface HostActivities {
-  /** Gets or creates the attempt's sandbox for this purpose, with the repository in it (fetched if need be). */
-  openSandbox(input: AttemptKey & { purpose: Purpose }): Promise<OpenedSandbox>;
+  /** Gets or creates this sandbox of the attempt, with the repository in it (fetched if need be). */
+  openSandbox(input: SandboxKey): Promise<OpenedSandbox>;
+  /** Runs the commands of the trajectory that succeeded once more, in a sandbox that takes a lost one's place. */
+  rebuildSandbox(input: AttemptKey & { sandbox: SandboxRef; seconds: number }): Promise<void>;
   closeSandbox(input: { sandbox: SandboxRef }): Promise<void>;
   /** Destroys what a failed or cancelled `openSandbox` left; its reference is known to nobody. */
-  discardSandbox(input: AttemptKey & { purpose: Purpose }): Promise<void>;
+  discardSandbox(input: SandboxKey): Promise<void>;
   act(
     input: AttemptKey & { sandbox: SandboxRef; step: number; action: Action; seconds: number },
   ): Promise<Observation>;
@@ -46,5 +49,3 @@ export interface HostActivities {
   runTests(input: AttemptKey & { sandbox: SandboxRef; budget: Budget }): Promise<TestResult>;
   checkStatically(input: AttemptKey & { sandbox: SandboxRef }): Promise<StaticResult>;
 }
-
-export type Purpose = "setup" | "replay";

@@ -26,6 +26,9 @@ export function hostQueue(host: string): string {
   return `bench-host-${host}`;
 }
 
+/** Stands for a host where pods hold the sandboxes: any worker with the cluster's credentials reaches them. */
+export const KUBERNETES_HOST = "kubernetes";
+
 export const general: ActivityOptions = { startToCloseTimeout: "2 minutes", retry };
 
 export function onHost(host: string, seconds: number): ActivityOptions {

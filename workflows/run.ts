@@ -9,7 +9,7 @@ import { CAUSES } from "../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "./activities.ts";
 import { failureOf } from "./failures.ts";
 import { attemptPause, general, onHost, PREPARE_SECONDS } from "./policies.ts";
-import { closeSandbox, openSandbox } from "./sandboxes.ts";
+import { type LiveSandbox, type Sandboxes, withSandbox } from "./sandboxes.ts";
 import { verdictAttribute } from "./search-attributes.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { LOOPS } from "./systems/registry.ts";
@@ -24,7 +24,7 @@ import type {
   SandboxRef,
   SetupOutcome,
 } from "./types.ts";
-import { type Verification, verify } from "./verification.ts";
+import { nothingFound, verify } from "./verification.ts";
 
 export interface Stage {
   attempt: number;
@@ -73,6 +73,8 @@ async function makeAttempt(
     sandboxDriver: null,
     snapshots: null,
     source: null,
+    losses: [],
+    left: [],
     setup: null,
     artifact: null,
     replay: null,
@@ -81,13 +83,19 @@ async function makeAttempt(
     statics: null,
     failure: null,
   };
-  const found: Verification = { sandbox: null, replay: null, collection: null, tests: null, statics: null };
+  const found = nothingFound();
   try {
     onStage("host");
     const { host } = await anywhere.claimHost(key);
-    const artifact = await setUp(input, key, host, facts, onStage);
+    const sandboxes: Sandboxes = { key, host, losses: facts.losses, left: facts.left };
+    const artifact = await setUp(input, sandboxes, facts, onStage);
     onStage("fresh sandbox");
-    await verify(key, host, artifact, input.budget, found, onStage, input.language);
+    await verify(
+      { key, language: input.language, artifact, budget: input.budget },
+      sandboxes,
+      found,
+      onStage,
+    );
   } catch (error) {
     facts.failure = failureOf(error);
   }
@@ -100,29 +108,34 @@ async function makeAttempt(
 /** Stage 1: the system works in a live sandbox; whatever it leaves, finished or not, becomes the artifact. */
 async function setUp(
   input: RunInput,
-  key: AttemptKey,
-  host: string,
+  sandboxes: Sandboxes,
   facts: AttemptFacts,
   onStage: OnStage,
 ): Promise<ArtifactRef> {
+  const { key, host } = sandboxes;
+  const { wall } = input.budget;
   onStage("sandbox");
-  const { sandbox, source, snapshots } = await openSandbox(key, host, "setup");
-  Object.assign(facts, { source, snapshots });
-  facts.sandboxDriver = sandbox.driver;
-  try {
-    facts.setup = await runSystem(input, key, host, sandbox, onStage);
+  const rebuild = (sandbox: SandboxRef) => {
+    onStage("rebuilding the lost sandbox");
+    return proxyActivities<HostActivities>(onHost(host, wall)).rebuildSandbox({
+      ...key,
+      sandbox,
+      seconds: wall,
+    });
+  };
+  return withSandbox(sandboxes, "setup", rebuild, async (live) => {
+    const { sandbox, source, snapshots } = live.opened;
+    Object.assign(facts, { source, snapshots, sandboxDriver: sandbox.driver });
+    facts.setup = await runSystem(input, sandboxes, live, onStage);
     facts.artifact = await proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS)).freezeArtifact(key);
     return facts.artifact;
-  } finally {
-    await closeSandbox(host, sandbox);
-  }
+  });
 }
 
 async function runSystem(
   input: RunInput,
-  key: AttemptKey,
-  host: string,
-  sandbox: SandboxRef,
+  { key, host }: Sandboxes,
+  live: LiveSandbox,
   onStage: OnStage,
 ): Promise<SetupOutcome> {
   const loop = LOOPS[input.arm.system];
@@ -140,13 +153,15 @@ async function runSystem(
     act: (step: number, action: Action, seconds: number) =>
       watch.time(
         () =>
-          proxyActivities<HostActivities>(onHost(host, seconds)).act({
-            ...key,
-            sandbox,
-            step,
-            action,
-            seconds,
-          }),
+          live.use((sandbox) =>
+            proxyActivities<HostActivities>(onHost(host, seconds)).act({
+              ...key,
+              sandbox,
+              step,
+              action,
+              seconds,
+            }),
+          ),
         (observation: Observation) => observation.seconds,
       ),
     secondsLeft: () => input.budget.wall - watch.wallSeconds(),

@@ -1,22 +1,99 @@
-import { CancellationScope, proxyActivities } from "@temporalio/workflow";
-import type { HostActivities, Purpose } from "./activities.ts";
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  proxyActivities,
+} from "@temporalio/workflow";
+import { CAUSES, isCause } from "../results/causes.ts";
+import type { HostActivities } from "./activities.ts";
+import { failureOf } from "./failures.ts";
 import { CLOSE_SECONDS, onHost, PREPARE_SECONDS } from "./policies.ts";
-import type { AttemptKey, OpenedSandbox, SandboxRef } from "./types.ts";
+import type { AttemptKey, OpenedSandbox, Purpose, SandboxLoss, SandboxRef } from "./types.ts";
 
-/** The attempt's sandbox with the repository in it. When that fails or is cancelled, nothing of it stays. */
-export async function openSandbox(key: AttemptKey, host: string, purpose: Purpose): Promise<OpenedSandbox> {
-  const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
+/** What the sandboxes of one attempt have in common; the lists are filled as things happen. */
+export interface Sandboxes {
+  key: AttemptKey;
+  host: string;
+  losses: SandboxLoss[];
+  /** Sandboxes that could not be removed, and why: the reaper's work. */
+  left: string[];
+}
+
+export interface LiveSandbox {
+  /** The first of them, with the source that all hold. */
+  opened: OpenedSandbox;
+  /** Calls `task` with the present sandbox; when that one is lost meanwhile, again with the one that took its place. */
+  use<T>(task: (sandbox: SandboxRef) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Gives `work` a sandbox of the attempt with the repository in it, and closes it afterwards. A lost one is replaced,
+ * as often as the table of causes allows: `rebuild` brings the new one to where the old one was.
+ */
+export async function withSandbox<T>(
+  sandboxes: Sandboxes,
+  purpose: Purpose,
+  rebuild: (sandbox: SandboxRef) => Promise<void>,
+  work: (live: LiveSandbox) => Promise<T>,
+): Promise<T> {
+  const { losses } = sandboxes;
+  let generation = 0;
+  const opened = await openSandbox(sandboxes, purpose, generation);
+  let present: SandboxRef | null = opened.sandbox;
+  const replace = async () => {
+    if (present) await closeSandbox(sandboxes, present);
+    present = null;
+    present = (await openSandbox(sandboxes, purpose, ++generation)).sandbox;
+    await rebuild(present);
+    return present;
+  };
+  const use = async <U>(task: (sandbox: SandboxRef) => Promise<U>): Promise<U> => {
+    for (let lost = false; ; lost = true) {
+      try {
+        return await task(lost || present === null ? await replace() : present);
+      } catch (error) {
+        const loss = lossOf(error);
+        if (loss === null || losses.length >= CAUSES[loss.cause].retries) throw error;
+        losses.push({ purpose, ...loss });
+      }
+    }
+  };
   try {
-    return await prepare.openSandbox({ ...key, purpose });
+    return await work({ opened, use });
+  } finally {
+    if (present) await closeSandbox(sandboxes, present);
+  }
+}
+
+/** The sandbox alone is gone, and its driver says so; a host that does not answer would not answer the next time. */
+function lossOf(error: unknown): Omit<SandboxLoss, "purpose"> | null {
+  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return null;
+  return isCause(error.cause.type) && CAUSES[error.cause.type].resumes ? failureOf(error) : null;
+}
+
+/** When opening fails or is cancelled, nothing of the sandbox stays. */
+async function openSandbox(
+  { key, host }: Sandboxes,
+  purpose: Purpose,
+  generation: number,
+): Promise<OpenedSandbox> {
+  const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
+  const sandbox = { ...key, purpose, generation };
+  try {
+    return await prepare.openSandbox(sandbox);
   } catch (error) {
-    await CancellationScope.nonCancellable(() => closing(host).discardSandbox({ ...key, purpose }));
+    await CancellationScope.nonCancellable(() => closing(host).discardSandbox(sandbox));
     throw error;
   }
 }
 
-/** Teardown also happens on cancel, timeout and failure. */
-export async function closeSandbox(host: string, sandbox: SandboxRef): Promise<void> {
-  await CancellationScope.nonCancellable(() => closing(host).closeSandbox({ sandbox }));
+/** Teardown also happens on cancel, timeout and failure; that it fails takes nothing from what was measured. */
+async function closeSandbox({ host, left }: Sandboxes, sandbox: SandboxRef): Promise<void> {
+  try {
+    await CancellationScope.nonCancellable(() => closing(host).closeSandbox({ sandbox }));
+  } catch (error) {
+    left.push(`${sandbox.id}: ${failureOf(error).detail}`);
+  }
 }
 
 function closing(host: string) {

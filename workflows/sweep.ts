@@ -39,6 +39,8 @@ interface Carried {
   streak: Streak;
   paused: string | null;
   startedAt: number;
+  /** The cells that ended last, in that order: who looks from time to time misses none, however short it was. */
+  recent: string[];
 }
 
 export interface Progress extends Omit<Carried, "next" | "streak"> {
@@ -54,6 +56,8 @@ const parallelUpdate = defineUpdate<number, [number]>("parallel");
 
 /** Small, so that a history that is to be continued as new does not grow by many more runs first. */
 const PAGE = 20;
+/** More than end between two looks; so few that they travel with every look and every continuation. */
+const RECENT = 200;
 const anywhere = proxyActivities<GeneralActivities>(general);
 
 /** Starts a run per open cell, `parallel` at a time, and continues as new (children drained first) when history grows. */
@@ -67,6 +71,7 @@ export async function sweep(input: SweepInput): Promise<Progress> {
     streak: { cause: null, length: 0 },
     paused: null,
     startedAt: Date.now(),
+    recent: [],
   };
   let parallel = input.parallel;
   let total: number | null = null;
@@ -175,6 +180,7 @@ function startRun(input: SweepInput, cell: CellRef) {
 
 function settle(state: Carried, outcome: RunOutcome): void {
   state.done += 1;
+  state.recent = [...state.recent, outcome.cell].slice(-RECENT);
   if (outcome.validity !== "valid") state.ungraded += 1;
   if (outcome.cause !== null) state.causes[outcome.cause] = (state.causes[outcome.cause] ?? 0) + 1;
   state.streak = streakAfter(state.streak, outcome);

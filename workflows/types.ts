@@ -37,6 +37,12 @@ export interface AttemptKey {
   attempt: number;
 }
 
+/** One sandbox of an attempt: `generation` counts those of its purpose that were lost before it. */
+export interface SandboxKey extends AttemptKey {
+  purpose: Purpose;
+  generation: number;
+}
+
 export interface RunInput {
   folder: string;
   sweep: string;
@@ -133,6 +139,15 @@ export interface StaticResult {
   pip_check: boolean | null;
 }
 
+/** A sandbox that was lost while it was in use; the attempt went on in the next one. */
+export interface SandboxLoss {
+  purpose: Purpose;
+  cause: Cause;
+  detail: string;
+}
+
+export type Purpose = "setup" | "replay";
+
 /** Everything that a record is computed from; stages that were not reached are null. */
 export interface AttemptFacts extends AttemptKey {
   task: string;
@@ -140,6 +155,9 @@ export interface AttemptFacts extends AttemptKey {
   sandboxDriver: string | null;
   snapshots: string | null;
   source: SourceRef | null;
+  losses: SandboxLoss[];
+  /** Sandboxes that could not be removed, and why. */
+  left: string[];
   setup: SetupOutcome | null;
   artifact: ArtifactRef | null;
   replay: ReplayResult | null;

@@ -1,8 +1,10 @@
 import type { Readable } from "node:stream";
 import type { SandboxRef } from "../../workflows/types.ts";
 
-/** Owner labels of a sandbox: who may reap it is decided by asking whether `workflow` is still open. */
+/** Owner labels of a sandbox: who may reap it is decided by asking `server` whether `workflow` is still open. */
 export interface SandboxOwner {
+  /** Names the Temporal server and namespace of `workflow`, whatever its address; letters, digits and dashes. */
+  server: string;
   sweep: string;
   run: string;
   attempt: number;
@@ -82,6 +84,13 @@ export type ExecStatus =
       stderrBytes: number;
     };
 
+export interface Patience {
+  /** Longest wait for the command's end, in milliseconds. */
+  waitMs: number;
+  /** Ends the waiting (its reason is thrown), not the command. */
+  signal?: AbortSignal;
+}
+
 export type Stream = "stdout" | "stderr";
 
 /**
@@ -96,7 +105,8 @@ export interface SandboxDriver {
   create(spec: SandboxSpec): Promise<SandboxRef>;
   /** Starts the command detached inside the sandbox and returns at once. */
   start(sandbox: SandboxRef, exec: ExecSpec): Promise<void>;
-  poll(sandbox: SandboxRef, execId: string): Promise<ExecStatus>;
+  /** The command's state; while it runs, the answer may be held back as long as `patience` allows. */
+  poll(sandbox: SandboxRef, execId: string, patience?: Patience): Promise<ExecStatus>;
   /** The first `head` and the last `tail` bytes of an output, whole if it is no longer than both. */
   read(
     sandbox: SandboxRef,

@@ -1,43 +1,52 @@
 import { fileURLToPath } from "node:url";
 import { bundleWorkflowCode, Worker } from "@temporalio/worker";
+import { median } from "simple-statistics";
 import { bundleWorkflows } from "../../workers/bundle.ts";
 import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
 import type { RunInput } from "../../workflows/types.ts";
 import type { BenchmarkServer } from "./server.ts";
 import { AMPLE, simulatedActivities } from "./simulated.ts";
 
-const ROUNDS = 3;
-/** Two lengths of run, so that what a step costs can be told from what a run costs. */
-const LENGTHS = { short: 20, long: 60 } as const;
+const ROUNDS = 5;
+/** Two lengths of run, far apart, so that what a step costs can be told from what a run costs. */
+const LENGTHS = { short: 10, long: 70 } as const;
 
 export interface Orchestration {
-  /** Steps per second that longer runs add; ours over bare is the ratio to keep at 0.8 or more. */
+  /** Steps per second that longer runs add, the median of the rounds. */
   ours_steps_per_second: number;
   bare_steps_per_second: number;
+  /** Median of the rounds' ratios, each of neighbours in time; to be kept at 0.8 or more. */
   ratio: number;
   /** What a run costs besides its steps, as so many bare steps of its own server: sandboxes, replay, tests, record. */
   run_in_bare_steps: number;
 }
 
-/** Our runs against a bare loop of two activities a step, in one process, in alternating rounds; the best of each. */
+interface Round {
+  ours: number;
+  bare: number;
+  besides: number;
+}
+
+/** Our runs against a bare loop of two activities a step, in one process and in alternating rounds. */
 export async function measureOrchestration(server: BenchmarkServer, runs: number): Promise<Orchestration> {
-  const best = { ours: { short: Infinity, long: Infinity }, bare: { short: Infinity, long: Infinity } };
+  const rounds: Round[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    for (const length of ["short", "long"] as const) {
-      const name = `${length}-${round}`;
-      best.bare[length] = Math.min(best.bare[length], await bareSeconds(server, runs, LENGTHS[length], name));
-      best.ours[length] = Math.min(best.ours[length], await ourSeconds(server, runs, LENGTHS[length], name));
-    }
+    const seconds = { bareShort: 0, oursShort: 0, oursLong: 0, bareLong: 0 };
+    seconds.bareShort = await bareSeconds(server, runs, LENGTHS.short, `short-${round}`);
+    seconds.oursShort = await ourSeconds(server, runs, LENGTHS.short, `short-${round}`);
+    seconds.oursLong = await ourSeconds(server, runs, LENGTHS.long, `long-${round}`);
+    seconds.bareLong = await bareSeconds(server, runs, LENGTHS.long, `long-${round}`);
+    const steps = runs * (LENGTHS.long - LENGTHS.short);
+    const ours = steps / (seconds.oursLong - seconds.oursShort);
+    const bare = steps / (seconds.bareLong - seconds.bareShort);
+    const besides = ((seconds.oursShort - (runs * LENGTHS.short) / ours) * bare) / runs;
+    rounds.push({ ours, bare, besides });
   }
-  const steps = runs * (LENGTHS.long - LENGTHS.short);
-  const ours = steps / (best.ours.long - best.ours.short);
-  const bare = steps / (best.bare.long - best.bare.short);
-  const besides = best.ours.short - (runs * LENGTHS.short) / ours;
   return {
-    ours_steps_per_second: ours,
-    bare_steps_per_second: bare,
-    ratio: ours / bare,
-    run_in_bare_steps: (besides * bare) / runs,
+    ours_steps_per_second: median(rounds.map(({ ours }) => ours)),
+    bare_steps_per_second: median(rounds.map(({ bare }) => bare)),
+    ratio: median(rounds.map(({ ours, bare }) => ours / bare)),
+    run_in_bare_steps: median(rounds.map(({ besides }) => besides)),
   };
 }
 

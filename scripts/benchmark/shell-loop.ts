@@ -25,6 +25,7 @@ export interface ShellLoop {
  * up in one chroot, sets up again in a fresh one, and there collects, checks and tests. Root only.
  */
 export async function measureShellLoop(state: string): Promise<ShellLoop> {
+  await execa(process.execPath, [BENCH, "up", "--state", state]);
   await runSweep(state, "warm-up");
   const shell: number[] = [];
   const sweep: number[] = [];
@@ -48,7 +49,6 @@ async function runSweep(state: string, name: string): Promise<void> {
     "--parallel",
     "1",
   ];
-  await execa(process.execPath, [BENCH, "up", "--state", state]);
   await execa(process.execPath, [BENCH, ...args, "--id", id, "--state", state, "--json"]);
 }
 
@@ -69,7 +69,12 @@ async function shellLoop(state: string): Promise<() => Promise<void>> {
   const all = [...mounts, ...verifierMounts()].map(({ source, target }) => `${source}:${target}`);
   return async () => {
     await execa("unshare", ["--mount", "bash", join(work, "loop.sh"), base.location, work, ...all], {
-      env: { PATH: process.env.PATH, HOME: "/root", ...environment, REPOSITORIES: tasks.map((task) => task.id).join(" ") },
+      env: {
+        PATH: process.env.PATH,
+        HOME: "/root",
+        ...environment,
+        REPOSITORIES: tasks.map((task) => task.id).join(" "),
+      },
       extendEnv: false,
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -2,7 +2,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import { CAUSES, type Cause } from "../../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "../../workflows/activities.ts";
 import type { SweepInput } from "../../workflows/sweep.ts";
-import type { AttemptFacts, CellRef, RunOutcome } from "../../workflows/types.ts";
+import type { AttemptFacts, CellRef, RunOutcome, SandboxKey } from "../../workflows/types.ts";
 
 export interface Simulation {
   cells: number;
@@ -11,12 +11,17 @@ export interface Simulation {
   failWith?: (cell: string, attempt: number) => Cause | null;
   /** Milliseconds that a step takes. */
   stepMs?: number;
+  /** Whether this sandbox is lost in this step (0: in the tests). */
+  loses?: (sandbox: string, step: number) => boolean;
 }
 
 export interface Seen {
   published: AttemptFacts[];
   opened: string[];
   closed: string[];
+  rebuilt: string[];
+  /** Numbers of the steps decided, in order. */
+  decided: number[];
   /** The most cells that were at work at the same time. */
   peak: number;
 }
@@ -28,9 +33,12 @@ export function simulatedActivities(simulation: Simulation): {
   activities: GeneralActivities & HostActivities;
   seen: Seen;
 } {
-  const seen: Seen = { published: [], opened: [], closed: [], peak: 0 };
+  const seen: Seen = { published: [], opened: [], closed: [], rebuilt: [], decided: [], peak: 0 };
   const working = new Set<string>();
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  const lose = (sandbox: string, step: number) => {
+    if (simulation.loses?.(sandbox, step)) throw simulatedFailure("sandbox_lost");
+  };
   const activities: GeneralActivities & HostActivities = {
     claimHost: async () => ({ host: "simulated" }),
     async nextCells({ from, limit }) {
@@ -54,13 +62,13 @@ export function simulatedActivities(simulation: Simulation): {
       };
       return outcome;
     },
-    async openSandbox({ cell, attempt, purpose }) {
+    async openSandbox(key) {
+      const { cell, attempt } = key;
       working.add(cell);
       seen.peak = Math.max(seen.peak, working.size);
       const cause = simulation.failWith?.(cell, attempt) ?? null;
-      if (cause !== null)
-        throw ApplicationFailure.create({ type: cause, message: "simulated", nonRetryable: true });
-      const id = `${cell}/${attempt}/${purpose}`;
+      if (cause !== null) throw simulatedFailure(cause);
+      const id = sandboxName(key);
       seen.opened.push(id);
       return {
         sandbox: { driver: "local", id, host: "simulated" },
@@ -71,35 +79,42 @@ export function simulatedActivities(simulation: Simulation): {
     async closeSandbox({ sandbox }) {
       seen.closed.push(sandbox.id);
     },
-    async discardSandbox({ cell, attempt, purpose }) {
-      seen.closed.push(`${cell}/${attempt}/${purpose}`);
+    async discardSandbox(key) {
+      seen.closed.push(sandboxName(key));
+    },
+    async rebuildSandbox({ sandbox }) {
+      seen.rebuilt.push(sandbox.id);
     },
     async decide({ step }) {
+      seen.decided.push(step);
       return step > simulation.steps
         ? { kind: "finish", claim: true, message: "done" }
         : { kind: "command", script: "c".repeat(64), seconds: null };
     },
-    async act() {
+    async act({ sandbox, step }) {
       if (simulation.stepMs) await sleep(simulation.stepMs);
+      lose(sandbox.id, step);
       return { exit: 0, end: "exited", seconds: 0.01 };
     },
     freezeArtifact: async () => ({ digest: "a".repeat(64), commands: simulation.steps }),
     replayArtifact: async () => ({ exit: 0, seconds: 1, detail: null }),
     collectTests: async () => ({ ok: true, count: 3, errors: 0, report: "r".repeat(64), detail: null }),
-    runTests: async () => ({
-      passed: 3,
-      failed: 0,
-      skipped: 0,
-      errors: 0,
-      flaky: 0,
-      seconds: 1,
-      gold: null,
-      report: "t".repeat(64),
-      detail: null,
-    }),
+    async runTests({ sandbox }) {
+      lose(sandbox.id, 0);
+      const outcomes = { passed: 3, failed: 0, skipped: 0, errors: 0, flaky: 0, seconds: 1 };
+      return { ...outcomes, gold: null, report: "t".repeat(64), detail: null };
+    },
     checkStatically: async () => ({ missing_imports: 0, pip_check: true }),
   };
   return { activities, seen };
+}
+
+function simulatedFailure(type: Cause): ApplicationFailure {
+  return ApplicationFailure.create({ type, message: "simulated", nonRetryable: true });
+}
+
+function sandboxName({ cell, attempt, purpose, generation }: SandboxKey): string {
+  return `${cell}/${attempt}/${purpose}${generation > 0 ? `/${generation}` : ""}`;
 }
 
 /** Never reached by what is simulated. */

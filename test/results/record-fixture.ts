@@ -35,7 +35,7 @@ export function recordOf(changes: Partial<RunRecord> = {}): RunRecord {
     steps: 1,
     wall_seconds: 30,
     working_seconds: 28,
-    sandbox: { driver: "local", base_digest: "0".repeat(64), snapshots: "layers" },
+    sandbox: { driver: "local", base_digest: "0".repeat(64), snapshots: "layers", losses: [], left: [] },
     artifact: "1".repeat(64),
     harness: { version: "0.1.0", commit: null },
     ...changes,

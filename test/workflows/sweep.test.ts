@@ -56,6 +56,45 @@ test.serial(
   },
 );
 
+test.serial(
+  "a run goes on in a new sandbox when the one it works in is lost, without deciding again",
+  async (t) => {
+    const loses = (sandbox: string, step: number) =>
+      (sandbox === "task-0--nop/1/setup" && step === 3) || (sandbox === "task-0--nop/1/replay" && step === 0);
+    await withSimulation({ cells: 1, steps: 5, loses }, async (client, seen) => {
+      await (await start(client, "sweep-lost")).result();
+      const [facts] = seen.published;
+      t.is(seen.published.length, 1);
+      t.like(facts, { attempt: 1, failure: null, setup: { steps: 5 }, tests: { passed: 3 } });
+      t.deepEqual(
+        facts?.losses.map(({ purpose, cause }) => [purpose, cause]),
+        [
+          ["setup", "sandbox_lost"],
+          ["replay", "sandbox_lost"],
+        ],
+      );
+      t.deepEqual(seen.decided, [1, 2, 3, 4, 5, 6]);
+      t.deepEqual(seen.rebuilt, ["task-0--nop/1/setup/1"]);
+      t.deepEqual(seen.closed.toSorted(), seen.opened.toSorted());
+    });
+  },
+);
+
+test.serial("an attempt whose sandboxes keep getting lost ends, and all of them are closed", async (t) => {
+  const loses = (sandbox: string, step: number) => sandbox.startsWith("task-0--nop/1/") && step === 2;
+  await withSimulation({ cells: 1, steps: 2, loses }, async (client, seen) => {
+    await (await start(client, "sweep-losing")).result();
+    t.deepEqual(
+      seen.published.map(({ attempt, losses, failure }) => [attempt, losses.length, failure?.cause ?? null]),
+      [
+        [1, 3, "sandbox_lost"],
+        [2, 0, null],
+      ],
+    );
+    t.deepEqual(seen.closed.toSorted(), seen.opened.toSorted());
+  });
+});
+
 test.serial("a source that is gone is not tried again, and the sweep goes on", async (t) => {
   const failWith = (cell: string) => (cell === "task-0--nop" ? ("source_vanished" as const) : null);
   await withSimulation({ cells: 3, steps: 1, failWith }, async (client, seen) => {

@@ -1,9 +1,9 @@
-import { constants, createReadStream } from "node:fs";
+import { constants, createReadStream, watch } from "node:fs";
 import { chmod, copyFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ExecEnd, ExecSpec, ExecStatus, Stream } from "../driver.ts";
+import type { ExecEnd, ExecSpec, ExecStatus, Patience, Stream } from "../driver.ts";
 import { control, Refused } from "./control.ts";
 import type { IdMap } from "./id-map.ts";
 import { giveToInit } from "./keeper.ts";
@@ -43,7 +43,18 @@ export async function startCommand(sandbox: SandboxFolder, exec: ExecSpec, map: 
   await control(sandbox, ["exec", safeName(exec.id), safeName(exec.root)]);
 }
 
-export async function pollCommand(sandbox: SandboxFolder, execId: string): Promise<ExecStatus> {
+export async function pollCommand(
+  sandbox: SandboxFolder,
+  execId: string,
+  patience?: Patience,
+): Promise<ExecStatus> {
+  const status = await statusOf(sandbox, execId);
+  if (status.state === "ended" || patience === undefined) return status;
+  await exitWritten(sandbox.exec(execId), patience);
+  return statusOf(sandbox, execId);
+}
+
+async function statusOf(sandbox: SandboxFolder, execId: string): Promise<ExecStatus> {
   const folder = sandbox.exec(execId);
   const alive = (await readEnd(folder)) === null && (await isAlive(sandbox, execId));
   // Looked for again after init was asked: it may have ended in between.
@@ -91,6 +102,27 @@ async function readEnd(
 ): Promise<{ end: ExecEnd; exit: number | null; seconds: number } | null> {
   const text = await readFile(join(folder, "exit"), "utf8").catch(missing);
   return text === null ? null : (JSON.parse(text) as { end: ExecEnd; exit: number | null; seconds: number });
+}
+
+/** Resolves when the command's exit file is written, at the latest after the wait: its supervisor may have died. */
+function exitWritten(folder: string, { waitMs, signal }: Patience): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (problem?: unknown) => {
+      watcher.close();
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      if (problem === undefined) resolve();
+      else reject(problem);
+    };
+    const abort = () => end(signal?.reason);
+    const timer = setTimeout(() => end(), waitMs);
+    const watcher = watch(folder, (_event, name) => name === "exit" && end());
+    watcher.on("error", end);
+    signal?.addEventListener("abort", abort);
+    // It may have been written before the watching began.
+    readEnd(folder).then((found) => found !== null && end(), end);
+    if (signal?.aborted) abort();
+  });
 }
 
 /** As execve takes it: `NAME=value`, each ended by a NUL. */

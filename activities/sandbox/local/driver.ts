@@ -45,7 +45,7 @@ export function localDriver(options: LocalDriverOptions): SandboxDriver {
       return reference(spec.id);
     },
     start: (ref, exec) => startCommand(at(ref), exec, idMap()),
-    poll: (ref, execId) => pollCommand(at(ref), execId),
+    poll: (ref, execId, patience) => pollCommand(at(ref), execId, patience),
     read: (ref, execId, stream, size) => readOutput(at(ref), execId, stream, size),
     output: async (ref, execId, stream) => openOutput(at(ref), execId, stream),
     stop: (ref, execId) => stopCommand(at(ref), execId),

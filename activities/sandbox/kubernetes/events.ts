@@ -1,0 +1,43 @@
+import type { CoreV1Event } from "@kubernetes/client-node";
+import type { Cause } from "../../../results/causes.ts";
+import { isFault } from "./api-error.ts";
+import type { Cluster } from "./client.ts";
+
+/** Events that say why a pod that is not there any more has ended. */
+const ENDINGS: readonly [RegExp, Cause][] = [
+  [/^Preempted$/, "sandbox_preempted"],
+  [/^Evicted$/, "sandbox_evicted"],
+  [/^(NodeNotReady|TaintManagerEviction|NodeShutdown|TerminatedByNode)/, "node_lost"],
+  [/^OOMKilling$/, "sandbox_oom"],
+];
+
+/** The newest warning about a pod that does not start, as `reason: message`; null when there is none. */
+export async function whyNot(cluster: Cluster, pod: string): Promise<string | null> {
+  const warnings = (await eventsOf(cluster, pod)).filter(({ type }) => type === "Warning");
+  const newest = warnings.at(-1);
+  return newest ? `${newest.reason}: ${newest.message}` : null;
+}
+
+/** Why a pod is gone, from what its events still tell. */
+export async function lossOf(cluster: Cluster, pod: string): Promise<{ cause: Cause; why: string }> {
+  for (const { reason, message } of (await eventsOf(cluster, pod)).reverse()) {
+    const cause = ENDINGS.find(([pattern]) => pattern.test(reason ?? ""))?.[1];
+    if (cause !== undefined) return { cause, why: `${reason}: ${message}` };
+  }
+  return { cause: "sandbox_lost", why: "its pod was deleted" };
+}
+
+/** Oldest first. Events only explain: without the right to read them there are none. */
+async function eventsOf({ core, namespace }: Cluster, pod: string): Promise<CoreV1Event[]> {
+  try {
+    const fieldSelector = `involvedObject.kind=Pod,involvedObject.name=${pod}`;
+    const { items } = await core("list events", (api) =>
+      api.listNamespacedEvent({ namespace, fieldSelector }),
+    );
+    const time = ({ lastTimestamp, eventTime }: CoreV1Event) => (lastTimestamp ?? eventTime)?.valueOf() ?? 0;
+    return items.sort((a, b) => Number(time(a)) - Number(time(b)));
+  } catch (error) {
+    if (isFault(error, "forbidden")) return [];
+    throw error;
+  }
+}

@@ -6,6 +6,8 @@ export interface Deps {
   stateFolder: string;
   /** Name of this machine in host task queues. */
   host: string;
+  /** Name of the Temporal server and namespace that own the sandboxes made here (`SandboxOwner.server`). */
+  server: string;
   blobs: BlobStore;
   driver(name: SandboxDriver["name"]): SandboxDriver;
 }

@@ -7,6 +7,7 @@ const { values } = parseArgs({
     state: { type: "string", default: ".bench" },
     address: { type: "string", default: "127.0.0.1:7233" },
     namespace: { type: "string", default: "default" },
+    server: { type: "string", default: "" },
     activities: { type: "string", default: "200" },
   },
 });

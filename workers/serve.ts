@@ -6,6 +6,8 @@ export interface ServeOptions {
   state: string;
   address: string;
   namespace: string;
+  /** See `TemporalService.server`. */
+  server: string;
   /** Activities in flight; nearly all of them wait for a sandbox, so this is no measure of load. */
   activities: number;
 }
@@ -15,7 +17,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const workers = await createWorkers({
     connection: temporalConnectionOptions(options.address),
     namespace: options.namespace,
-    deps: makeDeps(options.state),
+    deps: makeDeps(options.state, options.server),
     activities: options.activities,
   });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => workers.shutdown());

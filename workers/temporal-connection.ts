@@ -32,16 +32,19 @@ export function temporalConnectionOptions(
 /**
  * Connects once and sees that the namespace answers and has the search attributes, adding what is missing.
  * Throws whatever the server or the network says.
+ * @returns the namespace's id: unlike an address and a name, no two servers share it
  */
-export async function checkTemporal(options: TemporalConnectionOptions, namespace: string): Promise<void> {
+export async function checkTemporal(options: TemporalConnectionOptions, namespace: string): Promise<string> {
   const connection = await Connection.connect({
     ...options,
     connectTimeout: 5_000,
   } satisfies ConnectionOptions);
   try {
-    await connection.withDeadline(Date.now() + 10_000, async () => {
-      await connection.workflowService.describeNamespace({ namespace });
+    return await connection.withDeadline(Date.now() + 10_000, async () => {
+      const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
       await addSearchAttributes(connection, namespace);
+      if (!namespaceInfo?.id) throw new Error(`the namespace ${namespace} has no id`);
+      return namespaceInfo.id;
     });
   } finally {
     await connection.close();

@@ -43,7 +43,7 @@ async function framesOfLocalDriver(state: string): Promise<Pick<Frames, "push_ms
   const driver = localDriver({ stateFolder, host: "benchmark" });
   const sandbox = await driver.create({
     id: "frames",
-    owner: { sweep: "benchmark", run: "frames", attempt: 1, workflow: "benchmark" },
+    owner: { server: "none", sweep: "benchmark", run: "frames", attempt: 1, workflow: "benchmark" },
     base,
     limits: { memoryBytes: 2 ** 31, processes: 500, diskBytes: 2 ** 33, cpus: 2, deadlineSeconds: 600 },
     network: "off",

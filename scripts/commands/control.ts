@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { CommonOptions } from "../cli/options.ts";
-import { changeParallel, sweepState } from "../sweep/client.ts";
+import { changeParallel, workflowState } from "../sweep/client.ts";
 import { openSweepByName } from "../sweep/open.ts";
 
 export async function pauseSweep(options: CommonOptions, id: string): Promise<number> {
@@ -24,7 +24,7 @@ export async function unpauseSweep(options: CommonOptions, id: string): Promise<
 export async function cancelSweep(options: CommonOptions, id: string): Promise<number> {
   const { client } = await openSweepByName(options, id, "running");
   await client.workflow.getHandle(id).cancel();
-  while ((await sweepState(client, id)) === "running") await sleep(500);
+  while ((await workflowState(client, id)) === "running") await sleep(500);
   const text = `sweep ${id} was cancelled; finished cells are kept, the rest runs with: pnpm bench resume ${id}`;
   return say(options, { sweep: id, cancelled: true }, text);
 }

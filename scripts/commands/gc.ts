@@ -7,11 +7,13 @@ import { reapOrphans } from "../sweep/reap.ts";
 
 export async function collectGarbage(options: CommonOptions): Promise<number> {
   const service = await ensureStack({ ...options, tell: (line) => void process.stderr.write(`${line}\n`) });
-  const reaped = await reapOrphans(await connect(service), makeDeps(options.state).driver("local"));
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ destroyed: reaped })}\n`
-      : `${counted(reaped.length, "sandbox", "sandboxes")} without an owner destroyed\n`,
-  );
+  const driver = makeDeps(options.state, service.server).driver("local");
+  const { destroyed, left } = await reapOrphans(await connect(service), service.server, driver);
+  if (options.json) process.stdout.write(`${JSON.stringify({ destroyed, left })}\n`);
+  else {
+    const lines = left.map(({ sandbox, why }) => `left ${sandbox}: ${why}\n`);
+    const said = `${counted(destroyed.length, "sandbox", "sandboxes")} without an owner destroyed`;
+    process.stdout.write(`${lines.join("")}${said}\n`);
+  }
   return 0;
 }

@@ -21,7 +21,7 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const { plan, folder, before } = await prepareSweep(options, wish, writer.tell);
   const service = await ensureStack({ ...options, tell: writer.tell });
   const client = await connect(service);
-  await reapOrphans(client, makeDeps(options.state).driver(plan.lock.driver));
+  await reapOrphans(client, service.server, makeDeps(options.state, service.server).driver(plan.lock.driver));
   await startSweep(client, folder, plan);
   if (before !== null) {
     await unpauseInterrupted(client, plan.sweep);

@@ -22,9 +22,9 @@ export async function upCommand(options: CommonOptions): Promise<number> {
 export async function workerCommand(options: CommonOptions): Promise<number> {
   await checkReady(options.state, options.address);
   const tell = (line: string) => void process.stderr.write(`${line}\n`);
-  const { address } = await ensureTemporal({ ...options, stateFolder: options.state, progress: tell });
+  const { address, server } = await ensureTemporal({ ...options, stateFolder: options.state, progress: tell });
   tell(`serving ${address}; Ctrl-C stops it, and what runs in sandboxes goes on`);
-  await serve({ ...options, address, activities: 200 });
+  await serve({ ...options, address, server, activities: 200 });
   return 0;
 }
 

@@ -13,9 +13,9 @@ import { printRows } from "../cli/rows.ts";
 import { checkReady } from "../stack/ready.ts";
 import { temporalStatus } from "../stack/temporal.ts";
 import { attend, printResults } from "../sweep/attend.ts";
-import { connect, progressOf, startSweep, sweepState } from "../sweep/client.ts";
+import { connect, isUnreachable, progressOf, startSweep, workflowState } from "../sweep/client.ts";
 import { existingPlan, sweepFolder } from "../sweep/folder.ts";
-import { followSweep, isUnreachable } from "../sweep/follow.ts";
+import { followSweep } from "../sweep/follow.ts";
 import { openSweepByName, planByName } from "../sweep/open.ts";
 import { withBase } from "../sweep/prepare.ts";
 import { reapOrphans } from "../sweep/reap.ts";
@@ -29,7 +29,7 @@ export async function resumeSweep(options: CommonOptions, id: string): Promise<n
   const { client, service, plan: stored, folder } = await openSweepByName(options, id, "any");
   const writer = progressWriter(process.stderr);
   const plan = await withBase(stored, folder, options.state, writer.tell);
-  await reapOrphans(client, makeDeps(options.state).driver(plan.lock.driver));
+  await reapOrphans(client, service.server, makeDeps(options.state, service.server).driver(plan.lock.driver));
   await startSweep(client, folder, plan);
   await client.workflow.getHandle(id).signal("unpause");
   writer.tell(`sweep ${id} goes on, results in ${folder}`);
@@ -39,7 +39,7 @@ export async function resumeSweep(options: CommonOptions, id: string): Promise<n
 export async function watchSweep(options: CommonOptions, id: string): Promise<number> {
   const { client, plan, folder } = await openSweepByName(options, id, "any");
   const writer = progressWriter(process.stderr);
-  if ((await sweepState(client, id)) === "running") {
+  if ((await workflowState(client, id)) === "running") {
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
     await followSweep({ client, id, folder, show: writer.show, tell: writer.tell, signal: stop.signal });
@@ -89,7 +89,7 @@ async function rowOf(options: CommonOptions, client: Client | null, sweep: strin
 
 /** Null when the sweep does not run. One whose worker can't be asked counts as running. */
 async function liveState(client: Client, sweep: string): Promise<"running" | "paused" | null> {
-  if ((await sweepState(client, sweep)) !== "running") return null;
+  if ((await workflowState(client, sweep)) !== "running") return null;
   try {
     const { paused } = await client.withDeadline(Date.now() + ASK_MS, () => progressOf(client, sweep));
     return paused === null ? "running" : "paused";

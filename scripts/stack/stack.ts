@@ -1,6 +1,9 @@
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { UsageError } from "../../benchmarks/usage-error.ts";
+import { GENERAL_QUEUE } from "../../workflows/policies.ts";
+import { pollersOf } from "./pollers.ts";
 import { daemonFiles, logTail, runningDaemon, stopProcess } from "./process.ts";
 import { ensureTemporal, keepTemporal, stopTemporal, type TemporalService } from "./temporal.ts";
 import { ensureWorker, stackFolder, WORKER } from "./worker-daemon.ts";
@@ -9,6 +12,8 @@ export interface StackOptions {
   state: string;
   address?: string;
   namespace: string;
+  /** `elsewhere`: workers run on other machines or in a cluster, and none is started here. Default: `here`. */
+  workers?: "here" | "elsewhere";
   /** Told one line at a time what takes long or was restarted. */
   tell: (line: string) => void;
 }
@@ -20,9 +25,25 @@ const EARLY_END_MS = 10_000;
 
 /** Finds or starts what a sweep needs: a Temporal server and this machine's worker. Both outlive the caller. */
 export async function ensureStack(options: StackOptions): Promise<TemporalService> {
+  if (options.workers === "elsewhere") return findWorkers(options);
   const service = await ensureTemporal(temporalOptions(options));
   await markStackDown(options.state, false);
-  await ensureWorker({ ...options, address: service.address });
+  await ensureWorker({ ...options, address: service.address, server: service.server });
+  return service;
+}
+
+/** Workers may be scaled down to none until there is work, so that their absence is told and no error. */
+async function findWorkers(options: StackOptions): Promise<TemporalService> {
+  if (options.address === undefined) {
+    throw new UsageError(
+      "--workers elsewhere: needs the Temporal server that they serve; name it with --address",
+    );
+  }
+  const service = await ensureTemporal(temporalOptions(options));
+  if ((await pollersOf(service, GENERAL_QUEUE)) === 0) {
+    const where = `task queue ${GENERAL_QUEUE} of ${service.address} (namespace ${service.namespace})`;
+    options.tell(`no worker serves the ${where} now; cells wait until one does`);
+  }
   return service;
 }
 
@@ -30,7 +51,12 @@ export async function ensureStack(options: StackOptions): Promise<TemporalServic
  * Restarts whatever ends, until the signal aborts. Throws when `bench down` stopped it, and when a worker keeps ending as
  * soon as it starts.
  */
-export async function keepStack(options: StackOptions, address: string, signal: AbortSignal): Promise<void> {
+export async function keepStack(
+  options: StackOptions,
+  service: Pick<TemporalService, "address" | "server">,
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.workers === "elsewhere") return;
   const checkWanted = async () => {
     if (await isMarked(options.state, DOWN))
       throw new Error("the embedded stack was stopped by `bench down`");
@@ -38,12 +64,14 @@ export async function keepStack(options: StackOptions, address: string, signal: 
   const temporal = keepTemporal({ ...temporalOptions(options), signal, checkWanted }, () =>
     options.tell("the Temporal server had ended and was started again"),
   );
-  await Promise.all([temporal, keepWorker(options, address, checkWanted, signal)]);
+  await Promise.all([
+    temporal,
+    keepWorker({ ...options, address: service.address, server: service.server }, checkWanted, signal),
+  ]);
 }
 
 async function keepWorker(
-  options: StackOptions,
-  address: string,
+  options: StackOptions & { address: string; server: string },
   checkWanted: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -57,7 +85,7 @@ async function keepWorker(
       if (early >= WORKER_STARTS)
         throw new Error(`the worker keeps ending; see ${log}:\n${await logTail(log)}`);
       startedAt = Date.now();
-      await ensureWorker({ ...options, address });
+      await ensureWorker(options);
       options.tell("the worker had ended and was started again");
     }
     await sleep(WATCH_MS, undefined, { signal }).catch(() => undefined);

@@ -13,6 +13,7 @@ import {
 } from "../../workers/temporal-connection.ts";
 import { bindablePort } from "./port.ts";
 import { daemonFiles, logTail, runningDaemon, startDaemon, stopProcess } from "./process.ts";
+import { ownServerName } from "./server-name.ts";
 import { ensureTemporalBinary } from "./temporal-binary.ts";
 import { pause, waitHealthy } from "./temporal-health.ts";
 
@@ -29,6 +30,11 @@ export interface TemporalOptions {
 export interface TemporalService {
   address: string;
   namespace: string;
+  /**
+   * Names server and namespace as the owner of sandboxes. Another address of the same server changes nothing, nor does
+   * the loss of the own server's database: what that leaves is still this state folder's to clear.
+   */
+  server: string;
   /** For `Connection.connect` and `NativeConnection.connect`. */
   connection: TemporalConnectionOptions;
   /** The state folder's own server. */
@@ -110,16 +116,14 @@ export async function temporalStatus(
 
 async function checkGiven(address: string, namespace: string): Promise<TemporalService> {
   const connection = temporalConnectionOptions(address);
-  try {
-    await checkTemporal(connection, namespace);
-  } catch (error) {
+  const server = await checkTemporal(connection, namespace).catch((error: Error) => {
     throw new UsageError(
-      `Temporal at ${address} (namespace ${namespace}) can't be used: ${(error as Error).message}. ` +
+      `Temporal at ${address} (namespace ${namespace}) can't be used: ${error.message}. ` +
         "Remedy: correct --address / BENCH_ADDRESS, or leave it out to use the embedded server",
       { cause: error },
     );
-  }
-  return { address, namespace, connection, owned: false, started: false, log: null };
+  });
+  return { address, namespace, server, connection, owned: false, started: false, log: null };
 }
 
 async function ensureOwn(
@@ -139,7 +143,8 @@ async function ensureOwn(
     const address = `${HOST}:${port}`;
     const failure = await waitHealthy(identity, HOST, port, namespace, options.signal);
     if (failure === null) {
-      return { address, namespace, connection: { address }, owned: true, started, log };
+      const server = await ownServerName(options.stateFolder, namespace);
+      return { address, namespace, server, connection: { address }, owned: true, started, log };
     }
     if (processState(identity) !== "dead") {
       throw new Error(

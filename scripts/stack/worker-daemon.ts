@@ -11,6 +11,8 @@ export interface WorkerDaemon {
   state: string;
   address: string;
   namespace: string;
+  /** See `TemporalService.server`. */
+  server: string;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function ensureWorker(wanted: WorkerDaemon): Promise<void> {
   await startDaemon(daemonSpec(wanted));
 }
 
-function daemonSpec({ state, address, namespace }: WorkerDaemon): DaemonSpec {
+function daemonSpec({ state, address, namespace, server }: WorkerDaemon): DaemonSpec {
   return {
     folder: stackFolder(state),
     name: WORKER,
@@ -41,7 +43,7 @@ function daemonSpec({ state, address, namespace }: WorkerDaemon): DaemonSpec {
     args: [
       "--disable-warning=ExperimentalWarning",
       fileURLToPath(new URL("../../workers/main.ts", import.meta.url)),
-      ...["--state", resolve(state), "--address", address, "--namespace", namespace],
+      ...["--state", resolve(state), "--address", address, "--namespace", namespace, "--server", server],
     ],
     environment: workerEnvironment(process.env),
   };

@@ -39,7 +39,7 @@ export async function attend(attended: Attended): Promise<number> {
   const release = onInterrupt(plan.sweep, () => interrupt.abort());
   const ended = new AbortController();
   const tending = AbortSignal.any([interrupt.signal, ended.signal]);
-  const keeping = keepStack({ ...options, tell: writer.tell }, service.address, tending);
+  const keeping = keepStack({ ...options, tell: writer.tell }, service, tending);
   try {
     const following = followSweep({
       client,

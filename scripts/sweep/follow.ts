@@ -4,7 +4,7 @@ import { latestRecord } from "../../activities/store/sweep-folder.ts";
 import type { RunRecord } from "../../results/record.ts";
 import type { Stage } from "../../workflows/run.ts";
 import type { Progress } from "../../workflows/sweep.ts";
-import { progressOf, stageOf, sweepState } from "./client.ts";
+import { isUnreachable, progressOf, stageOf, workflowState } from "./client.ts";
 
 export interface View {
   sweep: string;
@@ -36,11 +36,11 @@ export async function followSweep(options: FollowOptions): Promise<void> {
   let told = false;
   while (!signal.aborted) {
     try {
-      const state = await sweepState(client, id);
+      const state = await workflowState(client, id);
       if (state === "absent") throw new Error(`the Temporal server knows no sweep ${id}`);
       const progress = await progressOf(client, id);
       const stages = await Promise.all(
-        progress.running.map(async (cell) => ({ cell, stage: await stageOrNull(client, id, cell) })),
+        progress.running.map(async (cell) => ({ cell, stage: await stageOf(client, `${id}/${cell}`) })),
       );
       const gone = [...before].filter((cell) => !progress.running.includes(cell));
       const records = await Promise.all(gone.map((cell) => latestRecord(options.folder, cell)));
@@ -59,26 +59,4 @@ export async function followSweep(options: FollowOptions): Promise<void> {
     }
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
-}
-
-/** A run that has just been started or has just ended may not answer; that is no failure. */
-async function stageOrNull(client: Client, id: string, cell: string): Promise<Stage | null> {
-  try {
-    return await stageOf(client, id, cell);
-  } catch {
-    return null;
-  }
-}
-
-/** A server that restarts, or a query that no worker answers in time. Everything else is a fault. */
-export function isUnreachable(error: unknown): boolean {
-  const seen = new Set<unknown>();
-  for (let at: unknown = error; at instanceof Error && !seen.has(at); at = at.cause) {
-    seen.add(at);
-    const code = (at as { code?: unknown }).code;
-    // gRPC: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED (busy), FAILED_PRECONDITION (no worker polls), INTERNAL (the
-    // connection broke in the middle of an answer), UNAVAILABLE. NOT_FOUND is no such case.
-    if (typeof code === "number" && [1, 4, 8, 9, 13, 14].includes(code)) return true;
-  }
-  return false;
 }

@@ -5,7 +5,7 @@ import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { ensureStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
-import { connect, sweepState } from "./client.ts";
+import { connect, workflowState } from "./client.ts";
 import { existingPlan, sweepFolder } from "./folder.ts";
 
 export interface OpenedSweep {
@@ -40,7 +40,7 @@ export async function openSweepByName(
   const tell = (line: string) => void process.stderr.write(`${line}\n`);
   const service = await ensureStack({ ...options, tell });
   const client = await connect(service);
-  if (need === "running" && (await sweepState(client, id)) !== "running") {
+  if (need === "running" && (await workflowState(client, id)) !== "running") {
     throw new UsageError(`sweep ${id} does not run; go on with it by: pnpm bench resume ${id}`);
   }
   return { client, service, plan, folder };

@@ -1,35 +1,43 @@
-import { type Client, WorkflowNotFoundError } from "@temporalio/client";
+import type { Client } from "@temporalio/client";
 import type { SandboxDriver, SandboxOwner } from "../../activities/sandbox/driver.ts";
-import type { Stage } from "../../workflows/run.ts";
+import { stageOf, workflowState } from "./client.ts";
+
+export interface Reaped {
+  /** Ids of the sandboxes that were destroyed. */
+  destroyed: string[];
+  /** Ids of those that were not, and why. */
+  left: { sandbox: string; why: string }[];
+}
 
 /**
  * Destroys the sandboxes whose owner is gone: its workflow is closed or unknown to the server, or it has moved on to a
- * later attempt. Age never decides, so that no live sandbox is swept.
- * @returns the ids of the destroyed sandboxes
+ * later attempt. Age never decides, so that no live sandbox is swept; nor are those touched whose owner another server
+ * knows. `server` is the name of the one that `client` is connected to.
  */
-export async function reapOrphans(client: Client, driver: SandboxDriver): Promise<string[]> {
-  const reaped: string[] = [];
+export async function reapOrphans(
+  client: Client,
+  server: string,
+  driver: Pick<SandboxDriver, "list" | "destroy">,
+): Promise<Reaped> {
+  const reaped: Reaped = { destroyed: [], left: [] };
   for (const { sandbox, owner } of await driver.list()) {
-    if (await ownerLives(client, owner)) continue;
-    await driver.destroy(sandbox);
-    reaped.push(sandbox.id);
+    const why = await lifeOf(client, server, owner);
+    if (why === null) {
+      await driver.destroy(sandbox);
+      reaped.destroyed.push(sandbox.id);
+    } else reaped.left.push({ sandbox: sandbox.id, why });
   }
   return reaped;
 }
 
-async function ownerLives(client: Client, owner: SandboxOwner): Promise<boolean> {
-  const handle = client.workflow.getHandle(owner.workflow);
-  try {
-    const { status } = await handle.describe();
-    if (status.name !== "RUNNING") return false;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
+/** Why the sandbox has to stay, or null when it has no owner any more. */
+async function lifeOf(client: Client, server: string, owner: SandboxOwner): Promise<string | null> {
+  const { workflow } = owner;
+  if (owner.server !== server) {
+    return `its run ${workflow} belongs to another Temporal server or namespace; name that with --address and --namespace`;
   }
-  try {
-    return (await handle.query<Stage>("stage")).attempt <= owner.attempt;
-  } catch {
-    // No worker answers now: the owner is open, so its sandbox is kept.
-    return true;
-  }
+  if ((await workflowState(client, workflow)) !== "running") return null;
+  const stage = await stageOf(client, workflow);
+  if (stage === null) return `its run ${workflow} is open, and no worker says where it is`;
+  return stage.attempt > owner.attempt ? null : `its run ${workflow} is at work`;
 }

@@ -39,7 +39,7 @@ export function lifeContract(subject: Subject): void {
   );
 
   test.serial(`${name}: a sandbox is listed with its owner while it is there`, async (t) => {
-    const owner = { sweep: "s", run: "r/1", attempt: 3, workflow: "s/r/1" };
+    const owner = { server: "a-server", sweep: "s", run: "r/1", attempt: 3, workflow: "s/r/1" };
     await withSandbox(subject, { owner }, async ({ driver, ref }) => {
       const mine = (await driver.list()).find(({ sandbox }) => sandbox.id === ref.id);
       t.deepEqual(mine?.owner, owner);

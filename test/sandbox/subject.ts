@@ -50,7 +50,7 @@ const WHOLE = { head: 1 << 20, tail: 0 };
 export async function specOf(subject: Subject, overrides: Overrides = {}): Promise<SandboxSpec> {
   return {
     id: `test-${randomBytes(6).toString("hex")}`,
-    owner: { sweep: "contract", run: "run", attempt: 1, workflow: "contract/run" },
+    owner: { server: "none", sweep: "contract", run: "run", attempt: 1, workflow: "contract/run" },
     base: await subject.base(),
     network: "off",
     environment: {},

@@ -28,16 +28,16 @@ test("a worker of another server is refused while that answers, and replaced whe
   const state = await mkdtemp(join(tmpdir(), "setup-bench-worker-"));
   const [one, two] = [await silentServer(), await silentServer()];
   try {
-    await ensureWorker({ state, address: one.address, namespace: "default" });
+    await ensureWorker({ state, address: one.address, namespace: "default", server: "any" });
     const first = await workerStatus(state);
-    await ensureWorker({ state, address: one.address, namespace: "default" });
+    await ensureWorker({ state, address: one.address, namespace: "default", server: "any" });
     t.is((await workerStatus(state))?.pid, first?.pid);
-    await t.throwsAsync(ensureWorker({ state, address: two.address, namespace: "default" }), {
+    await t.throwsAsync(ensureWorker({ state, address: two.address, namespace: "default", server: "any" }), {
       instanceOf: UsageError,
       message: /serves 127\.0\.0\.1:\d+ \(namespace default\); stop it with `pnpm bench down`/,
     });
     one.end();
-    await ensureWorker({ state, address: two.address, namespace: "default" });
+    await ensureWorker({ state, address: two.address, namespace: "default", server: "any" });
     const second = await workerStatus(state);
     t.truthy(second);
     t.not(second?.pid, first?.pid);

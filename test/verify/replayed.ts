@@ -31,7 +31,7 @@ export async function replayed(name: string, spec: Partial<SandboxSpec> = {}): P
   const id = `verify-${name}-${process.pid}`;
   const sandbox = await driver.create({
     id,
-    owner: { sweep: "test", run: id, attempt: 1, workflow: id },
+    owner: { server: "none", sweep: "test", run: id, attempt: 1, workflow: id },
     base: await testBase(),
     limits: {
       memoryBytes: 2 * GIGABYTE,

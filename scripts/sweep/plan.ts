@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { checkMirrors } from "../../activities/source/mirrors.ts";
 import { SYSTEMS, systemNamed } from "../../activities/systems/registry.ts";
 import { type LoadedSuite, loadSuite } from "../../benchmarks/load.ts";
@@ -9,6 +7,7 @@ import { type ArmPlan, type SweepPlan, sweepPlan } from "../../benchmarks/sweep-
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { checkSweepId } from "./folder.ts";
+import { readScripts } from "./scripts.ts";
 
 const DEFAULT_SYSTEMS = ["oracle", "nop", "naive"];
 
@@ -17,6 +16,8 @@ export interface Wish {
   suite: LoadedSuite;
   tasks: Task[];
   systems: string[];
+  /** Of the system `script`: the text by task id, or by `*` for all. */
+  scripts: Readonly<Record<string, string>> | null;
 }
 
 /** Checks the command line against the suite and the systems. Throws UsageError. */
@@ -59,7 +60,8 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
       `${suite.suite.suite}: ${unpinned.id} is pinned to no commit; leave it out with --repos`,
     );
   }
-  return { suite, tasks, systems };
+  const scripts = options.script === undefined ? null : await readScripts(options.script, tasks);
+  return { suite, tasks, systems, scripts };
 }
 
 export interface Surroundings {
@@ -122,13 +124,6 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
 export function freshId(suite: string, now: Date): string {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   return `${suite}-${stamp}`;
-}
-
-export async function readScript(path: string): Promise<string> {
-  const expanded = path.startsWith("~/") ? path.replace("~", homedir()) : path;
-  return readFile(expanded, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`--script ${path}: can't be read (${error.code})`);
-  });
 }
 
 /** Both are kept in sweep.json, and what is kept is shown. */

@@ -40,7 +40,7 @@ export async function prepareSweep(
   refuseOther(folder, id, await existingPlan(folder));
   const network = detectHostNetworkSettings(process.env);
   const blobs = fileBlobStore(resolve(options.state, "blobs"));
-  const arms = await makeArms(wish.systems, options.script, wish.tasks, blobs);
+  const arms = await makeArms(wish, blobs);
   const base = await baseOf(options.base, options.state, tell);
   const plan = makePlan(id, options, wish, {
     base: { request: options.base, digest: base.digest, location: base.location },

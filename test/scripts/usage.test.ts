@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,6 +38,16 @@ const REFUSED: [name: string, args: string[], said: RegExp][] = [
   ],
   ["a script without its system", ["--suite", "pypi-smoke", "--script", "x"], /go together/],
   ["a system script without its script", ["--suite", "pypi-smoke", "--system", "script"], /go together/],
+  [
+    "a script that is not there, even when nothing is to be run",
+    ["--suite", "pypi-smoke", "--system", "script", "--script", "none.sh", "--dry-run"],
+    /^bench: --script none\.sh: can't be read \(ENOENT\)/,
+  ],
+  [
+    "a folder of scripts that has none for the repositories",
+    ["--suite", "pypi-smoke", "--system", "script", "--script", ".", "--dry-run"],
+    /--script \.: no <task>\.sh for any selected repository/,
+  ],
   ["a size that is none", ["--suite", "pypi-smoke", "--memory", "much"], /size such as 512M/],
   ["a count that is none", ["--suite", "pypi-smoke", "--parallel", "0"], /from 1 to 500/],
   [
@@ -81,11 +91,15 @@ const REFUSED: [name: string, args: string[], said: RegExp][] = [
 
 for (const [name, args, said] of REFUSED) {
   test(`${name} is refused in one line with exit code 2, and nothing is made`, async (t) => {
-    const { exitCode, stderr, stdout } = await bench(args);
+    const { cwd, exitCode, stderr, stdout } = await bench(args);
     t.is(exitCode, 2, stderr);
     t.regex(stderr, said);
     t.is(stdout, "");
     t.regex(stderr, /^bench: .+$/);
+    t.deepEqual(
+      (await readdir(cwd, { recursive: true })).filter((name) => name !== ".bench"),
+      [],
+    );
   });
 }
 

@@ -4,22 +4,26 @@ import { makeDeps } from "../../workers/deps.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { progressWriter } from "../cli/progress.ts";
 import { checkReady } from "../stack/ready.ts";
-import { ensureStack, markStackKept } from "../stack/stack.ts";
+import { checkAddress, ensureStack, markStackKept } from "../stack/stack.ts";
 import { attend } from "../sweep/attend.ts";
 import { changeParallel, connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
 import { showDryRun } from "../sweep/dry-run.ts";
 import { resolveWish } from "../sweep/plan.ts";
-import { prepareSweep } from "../sweep/prepare.ts";
+import { draftSweep, writeSweep } from "../sweep/prepare.ts";
 import { reapOrphans } from "../sweep/reap.ts";
 
 /** `bench --suite …`: starts a sweep, or attaches to the one of the same id, and follows it to its table. */
 export async function runSweep(options: SweepOptions): Promise<number> {
   const wish = await resolveWish(options);
   if (options.dryRun) return showDryRun(options, wish);
-  await checkReady(options.state);
   const writer = progressWriter(process.stderr);
-  const { plan, folder, before } = await prepareSweep(options, wish, writer.tell);
-  const service = await ensureStack({ ...options, tell: writer.tell });
+  const stack = { ...options, tell: writer.tell };
+  // A server that can't be used is said first: a base may take a minute.
+  await checkAddress(stack);
+  await checkReady(options.state);
+  const draft = await draftSweep(options, wish, writer.tell);
+  const service = await ensureStack(stack);
+  const { plan, folder, before } = await writeSweep(draft);
   const client = await connect(service);
   await reapOrphans(client, service.server, makeDeps(options.state, service.server).driver(plan.lock.driver));
   await startSweep(client, folder, plan);

@@ -23,6 +23,11 @@ const WATCH_MS = 1_000;
 const WORKER_STARTS = 5;
 const EARLY_END_MS = 10_000;
 
+/** Throws UsageError when the given server can't be used; nothing is started. */
+export async function checkAddress(options: StackOptions): Promise<void> {
+  if (options.address !== undefined) await ensureTemporal(temporalOptions(options));
+}
+
 /** Finds or starts what a sweep needs: a Temporal server and this machine's worker. Both outlive the caller. */
 export async function ensureStack(options: StackOptions): Promise<TemporalService> {
   if (options.workers === "elsewhere") return findWorkers(options);

@@ -1,4 +1,4 @@
-import { mkdir, readdir, realpath, stat, symlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, stat, symlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readPlan } from "../../activities/store/sweep-folder.ts";
 import { SWEEP_ID, type SweepPlan } from "../../benchmarks/sweep-plan.ts";
@@ -41,10 +41,20 @@ export async function refuseForeign(folder: string): Promise<void> {
   );
 }
 
-/**
- * A sweep whose folder is elsewhere (`--out`) gets a link under the state folder, so that its name alone finds it.
- * Throws UsageError when the name already belongs to another folder.
- */
+/** Throws UsageError when the sweep's name already belongs to another folder. */
+export async function refuseOtherPlace(state: string, id: string, folder: string): Promise<void> {
+  const named = namedFolder(state, id);
+  const there = await lstat(named).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  });
+  if (there === null) return;
+  const [is, other] = await Promise.all([realOrItself(folder), realOrItself(named)]);
+  if (is === other) return;
+  throw new UsageError(`--out ${folder}: the sweep ${id} lies in ${other}; name that, or take another --id`);
+}
+
+/** A sweep whose folder is elsewhere (`--out`) gets a link under the state folder, so that its name alone finds it. */
 export async function linkFolder(state: string, id: string, folder: string): Promise<void> {
   const named = namedFolder(state, id);
   if (named === folder) return;
@@ -53,12 +63,7 @@ export async function linkFolder(state: string, id: string, folder: string): Pro
     await symlink(folder, named);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    const [is, other] = await Promise.all([realOrItself(folder), realOrItself(named)]);
-    if (is !== other) {
-      throw new UsageError(
-        `--out ${folder}: the sweep ${id} lies in ${other}; name that, or take another --id`,
-      );
-    }
+    await refuseOtherPlace(state, id, folder);
   }
 }
 

@@ -13,9 +13,24 @@ import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { detectHostNetworkSettings, type HostNetworkSettings } from "../stack/host-network.ts";
 import { makeArms } from "./arms.ts";
-import { checkSweepId, existingPlan, linkFolder, refuseForeign, sweepFolder } from "./folder.ts";
+import {
+  checkSweepId,
+  existingPlan,
+  linkFolder,
+  refuseForeign,
+  refuseOtherPlace,
+  sweepFolder,
+} from "./folder.ts";
 import { freshId, makePlan, type Wish } from "./plan.ts";
 import { writeSweepFolder } from "./snapshot.ts";
+
+/** A sweep as it is asked for; nothing of it is written yet. */
+export interface Draft {
+  plan: SweepPlan;
+  folder: string;
+  state: string;
+  wish: Wish;
+}
 
 export interface Prepared {
   plan: SweepPlan;
@@ -25,19 +40,21 @@ export interface Prepared {
 }
 
 /**
- * Makes the sweep's folder, or checks that the one of this id asks for the same thing: a changed suite, system, image
- * or option is refused with the difference named; changed settings (parallel, mirrors) are taken over.
+ * Works out the sweep's plan, making its base if need be. Throws UsageError when its folder holds something else, or a
+ * sweep that was asked for otherwise.
  */
-export async function prepareSweep(
+export async function draftSweep(
   options: SweepOptions,
   wish: Wish,
   tell: (line: string) => void,
-): Promise<Prepared> {
+): Promise<Draft> {
   const id = options.id ?? freshId(wish.suite.suite.suite, new Date());
   checkSweepId(id);
   const folder = sweepFolder(options, id);
   await refuseForeign(folder);
-  refuseOther(folder, id, await existingPlan(folder));
+  await refuseOtherPlace(options.state, id, folder);
+  const before = await existingPlan(folder);
+  refuseOther(folder, id, before);
   const network = detectHostNetworkSettings(process.env);
   const blobs = fileBlobStore(resolve(options.state, "blobs"));
   const arms = await makeArms(wish, blobs);
@@ -48,7 +65,16 @@ export async function prepareSweep(
     arms,
     harness: await harnessVersion(),
   });
-  await linkFolder(options.state, id, folder);
+  if (before !== null) refuseChanged(folder, before, plan);
+  return { plan, folder, state: options.state, wish };
+}
+
+/**
+ * Makes the sweep's folder, or goes on with the one that is there: changed settings (parallel, mirrors) are taken over,
+ * anything else that changed is refused with the difference named.
+ */
+export async function writeSweep({ plan, folder, state, wish }: Draft): Promise<Prepared> {
+  await linkFolder(state, plan.sweep, folder);
   // Of two that ask for one id at once, the second finds the first one's plan.
   return withLock(join(folder, ".lock"), () => writeOrCompare(folder, plan, wish));
 }
@@ -60,16 +86,19 @@ async function writeOrCompare(folder: string, plan: SweepPlan, wish: Wish): Prom
     return { plan, folder, before: null };
   }
   refuseOther(folder, plan.sweep, before);
-  const differences = lockDifferences(before.lock, plan.lock);
-  if (differences.length > 0) {
-    throw new UsageError(
-      `${join(folder, "sweep.json")}: sweep ${before.sweep} was started otherwise (${differences.slice(0, 3).join("; ")}` +
-        `${differences.length > 3 ? `; ${differences.length - 3} more` : ""}); ask for the same, or take another --id`,
-    );
-  }
+  refuseChanged(folder, before, plan);
   const now = { ...before, settings: plan.settings };
   await writePlan(folder, now);
   return { plan: now, folder, before };
+}
+
+function refuseChanged(folder: string, before: SweepPlan, plan: SweepPlan): void {
+  const differences = lockDifferences(before.lock, plan.lock);
+  if (differences.length === 0) return;
+  throw new UsageError(
+    `${join(folder, "sweep.json")}: sweep ${before.sweep} was started otherwise (${differences.slice(0, 3).join("; ")}` +
+      `${differences.length > 3 ? `; ${differences.length - 3} more` : ""}); ask for the same, or take another --id`,
+  );
 }
 
 function refuseOther(folder: string, id: string, plan: SweepPlan | null): void {

@@ -48,6 +48,11 @@ const REFUSED: [name: string, args: string[], said: RegExp][] = [
     ["--suite", "pypi-smoke", "--system", "script", "--script", ".", "--dry-run"],
     /--script \.: no <task>\.sh for any selected repository/,
   ],
+  [
+    "a server that does not answer",
+    ["--suite", "pypi-smoke", "--system", "nop", "--address", "127.0.0.1:1"],
+    /Temporal at 127\.0\.0\.1:1 .* can't be used.*correct --address/,
+  ],
   ["a size that is none", ["--suite", "pypi-smoke", "--memory", "much"], /size such as 512M/],
   ["a count that is none", ["--suite", "pypi-smoke", "--parallel", "0"], /from 1 to 500/],
   [

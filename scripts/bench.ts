@@ -7,6 +7,7 @@ import { inheritFlags } from "./cli/inherit.ts";
 import { optionHelp } from "./cli/option-help.ts";
 import { addCommonOptions, addSweepOptions, type CommonOptions, type SweepOptions } from "./cli/options.ts";
 import { applySwitches } from "./cli/switches.ts";
+import { refuseUnknownVariables } from "./cli/variables.ts";
 
 const EXAMPLES = `
 Examples:
@@ -172,6 +173,7 @@ function finish(code: number): void {
 }
 
 try {
+  refuseUnknownVariables(program, process.env);
   await applyConfigFile(program);
   applySwitches(program, process.env);
   await program.parseAsync();

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import test from "ava";
 import { execa } from "execa";
 
-const BENCH = fileURLToPath(new URL("../../scripts/bench.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const BENCH = join(ROOT, "scripts", "bench.ts");
 
 async function bench(args: string[], env: Record<string, string> = {}) {
   const cwd = await mkdtemp(join(tmpdir(), "setup-bench-cli-"));
@@ -145,6 +146,26 @@ test("a switch's variable says yes or no, goes before the file, and a flag befor
   const { exitCode, stderr } = await bench(["systems"], { BENCH_JSON: "perhaps" });
   t.is(exitCode, 2);
   t.is(stderr, 'bench: BENCH_JSON: must be true or false, not "perhaps"');
+});
+
+test("a misspelt variable is refused with the name that is nearest", async (t) => {
+  const { exitCode, stderr } = await bench(["systems"], { BENCH_PARALEL: "4" });
+  t.is(exitCode, 2);
+  t.is(stderr, "bench: BENCH_PARALEL: unknown variable; nearest: BENCH_PARALLEL; correct or unset it");
+  const service = { BENCH_WEB_PORT: "tcp://10.0.0.1:80", BENCH_WEB_PORT_80_TCP_ADDR: "10.0.0.1" };
+  t.is((await bench(["systems"], { ...service, KUBERNETES_SERVICE_HOST: "10.0.0.1" })).exitCode, 0);
+  t.is((await bench(["systems"], service)).exitCode, 2);
+});
+
+test("every variable that the code reads or a document names is known", async (t) => {
+  const kinds = ["ts", "md", "yaml"].map((kind) => `--include=*.${kind}`);
+  const rest = [".git", ".bench", "node_modules", "test"].map((folder) => `--exclude-dir=${folder}`);
+  const { stdout } = await execa("grep", ["-rhoE", "\\bBENCH_[A-Z][A-Z_]*[A-Z]\\b", ...kinds, ...rest, ROOT]);
+  const names = [...new Set(stdout.split("\n"))];
+  t.true(names.includes("BENCH_TEMPORAL_TLS"));
+  const variables = Object.fromEntries(names.map((name) => [name, "x"]));
+  const { stderr } = await bench(["systems"], { ...variables, KUBERNETES_SERVICE_HOST: "10.0.0.1" });
+  t.notRegex(stderr, /unknown variable/);
 });
 
 test("a configuration file with an unknown key or a wrong value is refused by name", async (t) => {

@@ -26,7 +26,7 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const { plan, folder, before } = await writeSweep(draft);
   const client = await connect(service);
   await reapOrphans(client, service.server, makeDeps(options.state, service.server).driver(plan.lock.driver));
-  await startSweep(client, folder, plan);
+  const started = await startSweep(client, folder, plan);
   if (before !== null) {
     await unpauseInterrupted(client, plan.sweep);
     if (before.settings.parallel !== plan.settings.parallel)
@@ -42,5 +42,5 @@ export async function runSweep(options: SweepOptions): Promise<number> {
     if (options.json) process.stdout.write(`${JSON.stringify({ sweep: plan.sweep, folder, cells })}\n`);
     return 0;
   }
-  return attend({ client, service, plan, folder, options, writer });
+  return attend({ client, service, started, plan, folder, options, writer });
 }

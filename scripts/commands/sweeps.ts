@@ -30,10 +30,10 @@ export async function resumeSweep(options: CommonOptions, id: string): Promise<n
   const writer = progressWriter(process.stderr);
   const plan = await withBase(stored, folder, options.state, writer.tell);
   await reapOrphans(client, service.server, makeDeps(options.state, service.server).driver(plan.lock.driver));
-  await startSweep(client, folder, plan);
+  const started = await startSweep(client, folder, plan);
   await client.workflow.getHandle(id).signal("unpause");
   writer.tell(`sweep ${id} goes on, results in ${folder}`);
-  return attend({ client, service, plan, folder, options, writer });
+  return attend({ client, service, started, plan, folder, options, writer });
 }
 
 export async function watchSweep(options: CommonOptions, id: string): Promise<number> {
@@ -42,7 +42,8 @@ export async function watchSweep(options: CommonOptions, id: string): Promise<nu
   if ((await workflowState(client, id)) === "running") {
     const stop = new AbortController();
     process.once("SIGINT", () => stop.abort());
-    await followSweep({ client, id, folder, show: writer.show, tell: writer.tell, signal: stop.signal });
+    const { show, tell } = writer;
+    await followSweep({ client, id, folder, show, tell, signal: stop.signal, fromStart: false });
     if (stop.signal.aborted) return 0;
   }
   return printResults(plan, folder, options.json);

@@ -22,6 +22,8 @@ const UNGRADED_SHOWN = 5;
 export interface Attended {
   client: Client;
   service: TemporalService;
+  /** Whether the sweep was started by this call; else it ran already. */
+  started: boolean;
   plan: SweepPlan;
   folder: string;
   options: CommonOptions;
@@ -34,7 +36,7 @@ export interface Attended {
  * @returns the exit code: 0 all cells graded, 1 some not (or interrupted)
  */
 export async function attend(attended: Attended): Promise<number> {
-  const { client, service, plan, folder, options, writer } = attended;
+  const { client, service, started, plan, folder, options, writer } = attended;
   const interrupt = new AbortController();
   const release = onInterrupt(plan.sweep, () => interrupt.abort());
   const ended = new AbortController();
@@ -48,6 +50,7 @@ export async function attend(attended: Attended): Promise<number> {
       show: writer.show,
       tell: writer.tell,
       signal: interrupt.signal,
+      fromStart: started,
     });
     await Promise.race([following, keeping.then(() => following)]);
   } catch (error) {

@@ -1,4 +1,10 @@
-import { Client, Connection, QueryRejectedError, WorkflowNotFoundError } from "@temporalio/client";
+import {
+  Client,
+  Connection,
+  QueryRejectedError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from "@temporalio/client";
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from "@temporalio/common";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
@@ -26,8 +32,8 @@ export async function workflowState(client: Client, id: string): Promise<Workflo
   }
 }
 
-/** Starts the sweep's workflow, or attaches to the one that runs. */
-export async function startSweep(client: Client, folder: string, plan: SweepPlan): Promise<void> {
+/** Starts the sweep's workflow; false when it runs already. */
+export async function startSweep(client: Client, folder: string, plan: SweepPlan): Promise<boolean> {
   const input: SweepInput = {
     folder,
     sweep: plan.sweep,
@@ -35,17 +41,23 @@ export async function startSweep(client: Client, folder: string, plan: SweepPlan
     budget: plan.lock.budget,
     parallel: plan.settings.parallel,
   };
-  await client.workflow.start("sweep", {
-    workflowId: plan.sweep,
-    taskQueue: GENERAL_QUEUE,
-    workflowIdReusePolicy: "ALLOW_DUPLICATE",
-    workflowIdConflictPolicy: "USE_EXISTING",
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: SUITE, value: plan.lock.suite },
-      { key: SWEEP, value: plan.sweep },
-    ]),
-    args: [input],
-  });
+  try {
+    await client.workflow.start("sweep", {
+      workflowId: plan.sweep,
+      taskQueue: GENERAL_QUEUE,
+      workflowIdReusePolicy: "ALLOW_DUPLICATE",
+      workflowIdConflictPolicy: "FAIL",
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: SUITE, value: plan.lock.suite },
+        { key: SWEEP, value: plan.sweep },
+      ]),
+      args: [input],
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
 }
 
 /** The reason of a pause by Ctrl-C: the same command line again goes on, while a pause by hand stays. */

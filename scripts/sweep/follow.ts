@@ -22,6 +22,8 @@ export interface FollowOptions {
   /** Told when the server does not answer (it is being restarted) and when it does again. */
   tell: (line: string) => void;
   signal: AbortSignal;
+  /** Whether cells that ended before the first look are shown too. */
+  fromStart: boolean;
 }
 
 const POLL_MS = 1_000;
@@ -31,7 +33,7 @@ const QUIET_MS = 5_000;
 /** Shows a sweep's progress until it ends; returns early when the signal aborts. */
 export async function followSweep(options: FollowOptions): Promise<void> {
   const { client, id, signal } = options;
-  let before = new Set<string>();
+  let shown = options.fromStart ? 0 : null;
   let silentSince: number | null = null;
   let told = false;
   while (!signal.aborted) {
@@ -42,9 +44,10 @@ export async function followSweep(options: FollowOptions): Promise<void> {
       const stages = await Promise.all(
         progress.running.map(async (cell) => ({ cell, stage: await stageOf(client, `${id}/${cell}`) })),
       );
-      const gone = [...before].filter((cell) => !progress.running.includes(cell));
-      const records = await Promise.all(gone.map((cell) => latestRecord(options.folder, cell)));
-      before = new Set(progress.running);
+      const { recent, done } = progress;
+      const ended = recent.slice(Math.max(0, recent.length - (done - (shown ?? done))));
+      const records = await Promise.all(ended.map((cell) => latestRecord(options.folder, cell)));
+      shown = done;
       options.show({ sweep: id, progress, stages, finished: records.filter((record) => record !== null) });
       if (told) options.tell("the Temporal server answers again");
       [silentSince, told] = [null, false];

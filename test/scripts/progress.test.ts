@@ -12,6 +12,7 @@ const view = (finished = [recordOf({ cell: "h11--naive" })]) => ({
     causes: { tests_failed: 1 },
     paused: null as string | null,
     startedAt: Date.now() - 60_000,
+    recent: [],
     total: 4,
     parallel: 2,
     running: ["h11--oracle"],

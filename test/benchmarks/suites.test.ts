@@ -32,6 +32,7 @@ for (const name of SUITE_NAMES) {
     t.is(first.suite.tasks.length, COUNTS[name]);
     t.regex(first.digest, /^[0-9a-f]{64}$/);
     t.is((await loadSuite(name)).digest, first.digest);
+    for (const note of first.suite.notes) t.regex(note, /[^.]\.$/);
   });
 }
 

@@ -1,19 +1,17 @@
 import type { GeneralActivities, HostActivities } from "../workflows/activities.ts";
 import { withCauses } from "./caused.ts";
+import { claimHost } from "./claim-host.ts";
 import type { Deps } from "./deps.ts";
 import { publishRecord } from "./publish.ts";
 import { closeSandbox, discardSandbox, openSandbox } from "./sandboxes.ts";
 import { act, decide, freezeArtifact, rebuildSandbox } from "./steps.ts";
-import { claimAttempt } from "./store/sweep-folder.ts";
 import { nextCells, writeResults } from "./sweep-cells.ts";
 import { checkStatically, collectTests, replayArtifact, runTests } from "./verification.ts";
 
-export function generalActivities(deps: Deps): GeneralActivities {
+/** `holdsSandboxes`: this process also serves its machine's queue of host activities. */
+export function generalActivities(deps: Deps, holdsSandboxes: boolean): GeneralActivities {
   return withCauses<GeneralActivities>({
-    claimHost: async (key) => {
-      await claimAttempt(key);
-      return { host: deps.host };
-    },
+    claimHost: (key) => claimHost(deps, key, holdsSandboxes),
     decide: (input) => decide(deps, input),
     nextCells,
     writeResults,

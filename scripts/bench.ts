@@ -8,6 +8,7 @@ import { optionHelp } from "./cli/option-help.ts";
 import { addCommonOptions, addSweepOptions, type CommonOptions, type SweepOptions } from "./cli/options.ts";
 import { applySwitches } from "./cli/switches.ts";
 import { refuseUnknownVariables } from "./cli/variables.ts";
+import { addWorkerOptions, type WorkerOptions } from "./cli/worker-options.ts";
 
 const EXAMPLES = `
 Examples:
@@ -153,12 +154,14 @@ verb(
 verb("up", "start the embedded stack and keep it", "pnpm bench up", stack, (it, options) =>
   it.upCommand(options),
 );
-verb(
-  "worker",
-  "serve this machine's sandboxes in the foreground (with --address: for a shared server)",
-  "pnpm bench worker --address temporal.example.org:7233",
-  stack,
-  (it, options) => it.workerCommand(options),
+addWorkerOptions(
+  verb(
+    "worker",
+    "serve task queues in the foreground (with --address: of a shared server)",
+    "pnpm bench worker --address temporal.example.org:7233 --queues general,kubernetes",
+    () => import("./commands/worker.ts"),
+    (it, _, __, command) => it.workerCommand(command.opts<WorkerOptions>()),
+  ),
 );
 verb(
   "down",

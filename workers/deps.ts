@@ -2,23 +2,19 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import type { Deps } from "../activities/deps.ts";
-import { localDriver } from "../activities/sandbox/local/driver.ts";
 import { fileBlobStore } from "../activities/store/blobs.ts";
+import { driversOf } from "./drivers.ts";
 
 /** `server` names the Temporal server and namespace that own what is made (`TemporalService.server`). */
 export function makeDeps(state: string, server: string): Deps {
   const stateFolder = resolve(state);
   const host = hostName(stateFolder);
-  const local = localDriver({ stateFolder, host });
   return {
     stateFolder,
     host,
     server,
     blobs: fileBlobStore(join(stateFolder, "blobs")),
-    driver(name) {
-      if (name !== "local") throw new Error(`no driver named ${name}`);
-      return local;
-    },
+    driver: driversOf({ stateFolder, host, server }),
   };
 }
 

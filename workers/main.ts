@@ -1,15 +1,21 @@
 import { parseArgs } from "node:util";
 import { serve } from "./serve.ts";
+import { DEFAULT_TUNING } from "./tuning.ts";
 
-/** The process of one worker; `bench` starts it, `bench worker` does the same in the foreground. */
+/** The process of one machine's worker behind `bench`; `bench worker` serves in the foreground and takes settings. */
 const { values } = parseArgs({
   options: {
     state: { type: "string", default: ".bench" },
     address: { type: "string", default: "127.0.0.1:7233" },
     namespace: { type: "string", default: "default" },
     server: { type: "string", default: "" },
-    activities: { type: "string", default: "200" },
   },
 });
 
-await serve({ ...values, activities: Number(values.activities) });
+await serve({
+  ...DEFAULT_TUNING,
+  ...values,
+  roles: ["general", "host", "kubernetes"],
+  metrics: null,
+  health: null,
+});

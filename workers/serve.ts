@@ -1,25 +1,67 @@
+import { isIPv6 } from "node:net";
+import { Runtime } from "@temporalio/worker";
+import { UsageError } from "../benchmarks/usage-error.ts";
 import { makeDeps } from "./deps.ts";
+import { type Listen, serveHealth } from "./health.ts";
+import type { Role } from "./roles.ts";
 import { temporalConnectionOptions } from "./temporal-connection.ts";
-import { createWorkers } from "./worker.ts";
+import type { Tuning } from "./tuning.ts";
+import { createWorkers, type Workers } from "./worker.ts";
 
-export interface ServeOptions {
+export interface ServeOptions extends Tuning {
   state: string;
   address: string;
   namespace: string;
   /** See `TemporalService.server`. */
   server: string;
-  /** Activities in flight; nearly all of them wait for a sandbox, so this is no measure of load. */
-  activities: number;
+  roles: readonly Role[];
+  /** Where the Temporal SDK's metrics are served for Prometheus, below `/metrics`; null: nowhere. */
+  metrics: Listen | null;
+  /** Where `/livez` and `/readyz` are served; null: nowhere. */
+  health: Listen | null;
 }
 
-/** Serves this machine's task queues until SIGTERM or SIGINT; what runs in sandboxes then goes on without it. */
+/**
+ * Serves task queues until SIGTERM or SIGINT. It then takes no new task, gives running activities their grace and
+ * cancels the rest, which are tried again elsewhere; what runs in sandboxes goes on without it.
+ */
 export async function serve(options: ServeOptions): Promise<void> {
-  const workers = await createWorkers({
-    connection: temporalConnectionOptions(options.address),
-    namespace: options.namespace,
-    deps: makeDeps(options.state, options.server),
-    activities: options.activities,
-  });
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => workers.shutdown());
-  await workers.run();
+  installRuntime(options.metrics);
+  let workers: Workers | null = null;
+  let isStopped = false;
+  // Before the workers are made: who is process 1 of a container gets no signal that it does not listen to.
+  const stop = () => {
+    isStopped = true;
+    workers?.shutdown();
+  };
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
+  const health = options.health && (await serveHealth(options.health, () => workers));
+  try {
+    workers = await createWorkers({
+      ...options,
+      connection: temporalConnectionOptions(options.address),
+      deps: makeDeps(options.state, options.server),
+    });
+    const running = workers.run();
+    if (isStopped) workers.shutdown();
+    await running;
+  } finally {
+    health?.close();
+  }
+}
+
+/** The SDK's own signal handlers would shut down only the workers that were made by then. */
+function installRuntime(metrics: Listen | null): void {
+  const bindAddress =
+    metrics && `${isIPv6(metrics.host) ? `[${metrics.host}]` : metrics.host}:${metrics.port}`;
+  try {
+    Runtime.install({
+      shutdownSignals: [],
+      ...(bindAddress ? { telemetryOptions: { metrics: { prometheus: { bindAddress } } } } : {}),
+    });
+  } catch (error) {
+    if (bindAddress === null) throw error;
+    const { message } = error as Error;
+    throw new UsageError(`--metrics ${bindAddress}: can't be listened at (${message}); name another address`);
+  }
 }

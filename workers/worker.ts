@@ -1,56 +1,102 @@
-import { NativeConnection, Worker } from "@temporalio/worker";
+import { NativeConnection, type State, Worker } from "@temporalio/worker";
 import type { Deps } from "../activities/deps.ts";
 import { generalActivities, hostActivities } from "../activities/index.ts";
-import { GENERAL_QUEUE, hostQueue } from "../workflows/policies.ts";
 import { bundleWorkflows } from "./bundle.ts";
+import { queuesOf, type Role } from "./roles.ts";
 import type { TemporalConnectionOptions } from "./temporal-connection.ts";
+import type { Tuning } from "./tuning.ts";
 
-export interface WorkerOptions {
+export interface WorkerOptions extends Tuning {
   connection: TemporalConnectionOptions;
   namespace: string;
   deps: Deps;
-  activities: number;
+  roles: readonly Role[];
 }
 
-/**
- * The workers of one machine: the general queue (workflows and activities that any machine may run) and the queue of
- * this host's sandboxes.
- */
-export async function createWorkers(
-  options: WorkerOptions,
-): Promise<{ run(): Promise<void>; shutdown(): void }> {
+export interface Workers {
+  /** Ends after a shutdown; throws when one of the workers fails, the others having been stopped. */
+  run(): Promise<void>;
+  shutdown(): void;
+  states(): { queue: string; state: State }[];
+  /** Throws when the Temporal server does not answer within `milliseconds`. */
+  ping(milliseconds: number): Promise<void>;
+}
+
+/** Seconds after the grace in which a cancelled activity must end; one that hangs must not keep the process. */
+const FORCE_SECONDS = 9;
+
+/** The workers of one process, one per task queue, on one connection. */
+export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   const connection = await NativeConnection.connect(options.connection);
-  const shared = {
-    connection,
-    namespace: options.namespace,
-    maxHeartbeatThrottleInterval: "2 seconds",
-    shutdownGraceTime: "1 second",
-    shutdownForceTime: "10 seconds",
-  } as const;
-  const general = await Worker.create({
-    ...shared,
-    taskQueue: GENERAL_QUEUE,
-    workflowBundle: await bundleWorkflows(),
-    maxCachedWorkflows: 400,
-    activities: generalActivities(options.deps),
-    maxConcurrentActivityTaskExecutions: options.activities,
-  });
-  const host = await Worker.create({
-    ...shared,
-    taskQueue: hostQueue(options.deps.host),
-    activities: hostActivities(options.deps),
-    maxConcurrentActivityTaskExecutions: options.activities,
-  });
+  const workers: { queue: string; worker: Worker }[] = [];
+  try {
+    for (const role of new Set(options.roles)) {
+      for (const queue of queuesOf(role, options.deps.host)) {
+        workers.push({ queue, worker: await createWorker(role, queue, connection, options) });
+      }
+    }
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const shutdown = () => {
+    for (const { worker } of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+  };
   return {
     run: async () => {
       try {
-        await Promise.all([general.run(), host.run()]);
+        await runAll(
+          workers.map(({ worker }) => worker),
+          shutdown,
+        );
       } finally {
         await connection.close();
       }
     },
-    shutdown: () => {
-      for (const worker of [general, host]) if (worker.getState() === "RUNNING") worker.shutdown();
+    shutdown,
+    states: () => workers.map(({ queue, worker }) => ({ queue, state: worker.getState() })),
+    ping: async (milliseconds) => {
+      await connection.withDeadline(Date.now() + milliseconds, () =>
+        connection.workflowService.getSystemInfo({}),
+      );
     },
   };
+}
+
+async function createWorker(
+  role: Role,
+  taskQueue: string,
+  connection: NativeConnection,
+  options: WorkerOptions,
+): Promise<Worker> {
+  const shared = {
+    connection,
+    namespace: options.namespace,
+    taskQueue,
+    maxHeartbeatThrottleInterval: "2 seconds",
+    shutdownGraceTime: options.graceSeconds * 1_000,
+    shutdownForceTime: (options.graceSeconds + FORCE_SECONDS) * 1_000,
+    maxConcurrentActivityTaskExecutions: options.activities,
+  } as const;
+  if (role !== "general") return Worker.create({ ...shared, activities: hostActivities(options.deps) });
+  return Worker.create({
+    ...shared,
+    workflowBundle: await bundleWorkflows(),
+    maxCachedWorkflows: options.cachedWorkflows,
+    activities: generalActivities(options.deps, options.roles.includes("host")),
+  });
+}
+
+/** The connection may only be closed when all have ended, so the first failure stops the others and is then thrown. */
+async function runAll(workers: readonly Worker[], shutdown: () => void): Promise<void> {
+  const ends = await Promise.allSettled(
+    workers.map((worker) =>
+      worker.run().catch((error: unknown) => {
+        shutdown();
+        throw error;
+      }),
+    ),
+  );
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }

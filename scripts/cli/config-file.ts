@@ -24,12 +24,14 @@ export async function applyConfigFile(program: Command): Promise<void> {
   if (content === null) return;
   if (typeof content !== "object" || Array.isArray(content))
     throw new UsageError(`${file}: must hold keys and values`);
+  const commands = [program, ...program.commands];
+  const settings = commands.flatMap(({ options }) => options).filter(({ envVar }) => envVar !== undefined);
   for (const [key, value] of Object.entries(content)) {
-    const found = program.options.find((option) => option.name() === key);
+    const found = settings.find((option) => option.name() === key);
     if (found === undefined)
       throw new UsageError(`${file}: unknown key "${key}"; keys are the long names of flags`);
     const parsed = optionValue(file, found, value);
-    for (const command of [program, ...program.commands]) {
+    for (const command of commands) {
       const takes = command.options.some((option) => option.name() === key);
       if (takes) command.setOptionValueWithSource(found.attributeName(), parsed, "config");
     }

@@ -42,6 +42,7 @@ export interface CommonOptions {
   state: string;
   address?: string;
   namespace: string;
+  workers: "here" | "elsewhere";
   json: boolean;
 }
 
@@ -58,6 +59,11 @@ export function addCommonOptions(command: Command): Command {
     )
     .addOption(option("--address <host:port>", "use this Temporal server instead of the embedded one"))
     .addOption(option("--namespace <name>", "Temporal namespace").default("default"))
+    .addOption(
+      option("--workers <where>", "start a worker here, or rely on those that run elsewhere")
+        .choices(["here", "elsewhere"])
+        .default("here"),
+    )
     .addOption(option("--json", "print JSON instead of text").default(false));
 }
 
@@ -124,7 +130,7 @@ export function addSweepOptions(command: Command): Command {
 }
 
 /** `BENCH_<NAME>` of an option's long flag. */
-function option(flags: string, description: string): Option {
+export function option(flags: string, description: string): Option {
   const made = new Option(flags, description);
   return made.env(`BENCH_${made.name().replaceAll("-", "_").toUpperCase()}`);
 }

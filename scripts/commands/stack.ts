@@ -1,8 +1,6 @@
-import { serve } from "../../workers/serve.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { checkReady } from "../stack/ready.ts";
 import { ensureStack, markStackDown, markStackKept, stopStack, workerStatus } from "../stack/stack.ts";
-import { ensureTemporal } from "../stack/temporal.ts";
 
 export async function upCommand(options: CommonOptions): Promise<number> {
   await checkReady(options.state);
@@ -15,16 +13,6 @@ export async function upCommand(options: CommonOptions): Promise<number> {
       ? `${JSON.stringify(shown)}\n`
       : `Temporal at ${shown.temporal}, worker ${shown.worker}; stop both with: pnpm bench down\n`,
   );
-  return 0;
-}
-
-/** Serves this machine's sandboxes in the foreground, for a Temporal server that others use as well. */
-export async function workerCommand(options: CommonOptions): Promise<number> {
-  await checkReady(options.state, options.address);
-  const tell = (line: string) => void process.stderr.write(`${line}\n`);
-  const { address, server } = await ensureTemporal({ ...options, stateFolder: options.state, progress: tell });
-  tell(`serving ${address}; Ctrl-C stops it, and what runs in sandboxes goes on`);
-  await serve({ ...options, address, server, activities: 200 });
   return 0;
 }
 

@@ -15,10 +15,17 @@ async function checkWritable(state: string): Promise<void> {
   }
 }
 
-/** Throws UsageError, one line, when this machine lacks something without which no sweep can run. */
-export async function checkReady(state: string, address?: string): Promise<void> {
+/** Checks that count even where the sandboxes are elsewhere: sources are still fetched and packed here. */
+const ALWAYS_NEEDED = ["node", "git", "tar", "disk space"];
+
+/**
+ * Throws UsageError, one line, when this machine lacks something without which no sweep can run; `sandboxesHere` says
+ * whether it must be able to hold sandboxes itself.
+ */
+export async function checkReady(state: string, address?: string, sandboxesHere = true): Promise<void> {
   await checkWritable(state);
-  const checks = await diagnoseLocally({ stateFolder: state, temporalAddress: address });
+  const found = await diagnoseLocally({ stateFolder: state, temporalAddress: address });
+  const checks = found.filter(({ name }) => sandboxesHere || ALWAYS_NEEDED.includes(name));
   // The Temporal CLI is installed on demand; python3, which that needs, is a check of its own.
   const missing = checks.filter((check) => check.state === "missing" && check.name !== TEMPORAL);
   if (missing.length === 0) return;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { sandboxFolder } from "../../activities/sandbox/local/names.ts";
+import { sandboxFolder } from "../../activities/sandbox/local/folders.ts";
 
 /** What the host has of a local sandbox, seen from outside. */
 export interface HostView {

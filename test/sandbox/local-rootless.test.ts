@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "ava";
 import { execa } from "execa";
+import { initBinary } from "../../activities/sandbox/common/init-binary.ts";
 import { localDriver } from "../../activities/sandbox/local/driver.ts";
 import { idMap } from "../../activities/sandbox/local/id-map.ts";
-import { initBinary } from "../../activities/sandbox/local/init-binary.ts";
 import { testBase } from "../support/base.ts";
 import { probe, specOf } from "./subject.ts";
 

@@ -36,6 +36,11 @@ export interface Provided {
    * mount. `rebuild`: it has not; commands then run in the container's own root.
    */
   snapshots: "layers" | "rebuild";
+  /**
+   * The container has a user namespace that it shares with no other container. Only then may a limit on the processes
+   * of its users be set; else the engine's own limit on the container's processes is the one that holds.
+   */
+  ownUsers: boolean;
   /** PID 1 may set up loop devices, so that the kernel holds the disk limit; else the engine limits the volume or nobody. */
   loopDevices: boolean;
   /**

@@ -59,13 +59,15 @@ static bool read_line(int connection, char *line, size_t size) {
 }
 
 static const char *switch_network(const char *state) {
-  char message[64];
+  static char message[512];
   int size = snprintf(message, sizeof message, "network %s", state);
   if (send(keeper_link, message, (size_t)size, MSG_NOSIGNAL) != size) return "the keeper is gone";
   struct pollfd wait = {.fd = keeper_link, .events = POLLIN};
   if (poll(&wait, 1, 15000) != 1) return "the keeper does not answer";
   ssize_t got = recv(keeper_link, message, sizeof message - 1, 0);
-  return got == 2 ? NULL : "the network helper does not start (remedy: apt-get install slirp4netns)";
+  if (got <= 0) return "the keeper is gone";
+  message[got] = 0;
+  return strcmp(message, "ok") ? message : NULL;
 }
 
 /* What takes long is answered by a child, so that init stays free. */

@@ -26,7 +26,7 @@ static int run(char *const argv[]) {
 }
 
 static void map_by_root(pid_t pid, const char *kind, unsigned long long id_base) {
-  char *path = text("/proc/%d/%s", pid, kind), *map = text("0 %llu %d\n", id_base, PAYLOAD_IDS + 1);
+  char *path = text("/proc/%d/%s", pid, kind), *map = text("0 %llu %u\n", id_base, payload_ids + 1);
   if (write_file(path, map)) fail("cannot write %s: %s", path, strerror(errno));
   free(path);
   free(map);
@@ -35,7 +35,7 @@ static void map_by_root(pid_t pid, const char *kind, unsigned long long id_base)
 /* The user is 0 inside; 1..65536 are the subordinate ids. */
 static void map_by_helper(const char *helper, pid_t pid, unsigned own, unsigned long long id_base) {
   char *argv[] = {(char *)helper, text("%d", pid), "0", text("%u", own), "1", "1", text("%llu", id_base),
-                  text("%d", PAYLOAD_IDS), NULL};
+                  text("%u", payload_ids), NULL};
   if (run(argv)) fail("%s refused the map: the user needs 65536 ids in /etc/subuid and /etc/subgid and the package uidmap", helper);
 }
 

@@ -30,7 +30,7 @@ void reap(void) {
 static void become_supervisor(void) {
   /* Keep the capabilities over the change of id; there is no exec afterwards. */
   if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)) fail("securebits: %s", strerror(errno));
-  if (setgroups(0, NULL) || setresgid(SUPERVISOR_ID, SUPERVISOR_ID, SUPERVISOR_ID) || setresuid(SUPERVISOR_ID, SUPERVISOR_ID, SUPERVISOR_ID))
+  if (setgroups(0, NULL) || setresgid(payload_ids, payload_ids, payload_ids) || setresuid(payload_ids, payload_ids, payload_ids))
     fail("cannot take the supervisor's id: %s", strerror(errno));
   /* A change of ids clears both. */
   prctl(PR_SET_DUMPABLE, 1);
@@ -41,7 +41,8 @@ static void loopback_up(void) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   struct ifreq request = {.ifr_flags = IFF_UP | IFF_RUNNING};
   strcpy(request.ifr_name, "lo");
-  if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request)) fail("cannot bring loopback up: %s", strerror(errno));
+  /* A container's loopback is up, and init may have no right to say so. */
+  if (fd < 0 || (ioctl(fd, SIOCSIFFLAGS, &request) && !settings->contained)) fail("cannot bring loopback up: %s", strerror(errno));
   close(fd);
 }
 
@@ -59,15 +60,15 @@ static void begin(const struct config *config) {
   if (unshare(CLONE_NEWCGROUP)) note("no control group namespace: %s", strerror(errno));
   if (sethostname(config->hostname, strlen(config->hostname))) note("hostname: %s", strerror(errno));
   loopback_up();
-  forbid_link_local();
+  if (forbid_link_local() && !config->contained) fail("cannot set the sandbox's routes: %s", strerror(errno));
   stage_enter(config);
   proc_folder = open("/p", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   control_folder = open("/c", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   exec_folder = open("/c/exec", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (proc_folder < 0 || control_folder < 0 || exec_folder < 0) fail("cannot open the stage: %s", strerror(errno));
   network_settings();
-  inner_user_make(config->processes);
-  stage_seal();
+  inner_user_make(config->contained && !config->own_users ? 0 : config->processes);
+  stage_seal(config);
   layers_begin();
   control_begin();
 }

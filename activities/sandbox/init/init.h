@@ -1,13 +1,15 @@
 /*
- * sandbox-init: what runs a sandbox from the inside, and its keeper on the host.
+ * sandbox-init: what runs a sandbox from the inside, and its keeper.
  *
- *   keeper      host side: volume, control group, id maps, network helper, deadline
+ *   keeper      on the host (local driver): volume, control group, id maps, network helper, deadline
+ *   contained   in a container (engines): the same as its PID 1, where the engine has not done it already
+ *   call        in a container: one short request, started by the engine's exec
  *   init        PID 1 of the sandbox: stage, layers, control socket, reaping
  *   supervisor  one per command: limits, output, exit file
  *   payload     the command itself, in the inner user namespace
  *
- * Two nested user namespaces: init and the supervisors run in the outer one under an id (SUPERVISOR_ID) that the inner
- * one does not map, so nothing that the payload does (kill -9 -1 as root, ptrace, /proc/1) reaches them.
+ * Two nested user namespaces: init and the supervisors run in the outer one (a container's own) under an id (payload_ids)
+ * that the inner one does not map, so nothing that the payload does (kill -9 -1 as root, ptrace, /proc/1) reaches them.
  */
 #ifndef SANDBOX_INIT_H
 #define SANDBOX_INIT_H
@@ -21,10 +23,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Ids 0..65535 are the payload's; the one above is init's. */
-#define PAYLOAD_IDS 65536
-#define SUPERVISOR_ID 65536
+struct nlmsghdr;
+
+/* How many ids the payload has, from 0; the one above is init's. 65536, or 65535 in a container that has no more. */
+extern unsigned payload_ids;
 #define MAX_MOUNTS 64
+#define MAX_UNREACHABLE 256
 #define NAME_SIZE 160
 
 struct bind_mount {
@@ -37,10 +41,13 @@ struct config {
   char *id, *base, *hostname;
   unsigned long long memory, disk, processes, deadline, id_base, group_base;
   double cpus;
-  /* `bound`: the keeper has mounted the stage's binds. */
+  /* `volume`: a loop device holds the disk limit. `bound`: the keeper has mounted the stage's binds. */
   bool network, volume, bound;
+  /* In a container. `layers`: init may mount. `own_users`: its user namespace is its own; `network_inside`: PID 1 switches the network. */
+  bool contained, layers, own_users, network_inside;
   struct bind_mount mounts[MAX_MOUNTS];
-  int mount_count;
+  char *unreachable[MAX_UNREACHABLE];
+  int mount_count, unreachable_count;
 };
 
 /* util.c */
@@ -92,9 +99,62 @@ bool network_runs(void);
 /* Tells whether the ended process was the helper. */
 bool network_ended(pid_t pid);
 
+/* make-stage.c */
+/* Folders that init mounts on, in the present folder. */
+void make_stage(const struct config *config);
+/* Reads the first message of init: NULL when it is ready, else what is wrong. */
+const char *wait_ready(int link);
+
 /* keeper.c, destroy.c */
 int keeper(const char *folder, char **argv);
 int destroy(const char *folder);
+
+/* contained.c */
+#define CONTAINER_VOLUME "/.bench/volume"
+#define CONTAINER_MOUNTS "/.bench/mounts"
+int contained(const char *wait_seconds);
+
+/* container-groups.c */
+/* Opens what the engine's control group tells, and makes one below it for the payload where it can. */
+void container_groups(const struct config *config);
+/* Moves the calling process into the payload's group. */
+void join_payload_group(void);
+
+/* rules.c */
+/* NULL, or what is wrong. */
+const char *rules_begin(const struct config *config);
+const char *rules_switch(bool on);
+
+/* call.c, call-exec.c, call-provide.c, frame.c, sha256.c */
+int call(int argc, char **argv);
+void call_provide(void);
+void call_start(const char *name, const char *root);
+void call_poll(const char *name, double seconds);
+void call_upload(const char *name);
+void call_read(const char *name, const char *stream, const char *offset, const char *length);
+void call_forget(const char *name);
+/* The answer of init to the words, NUL-terminated; ends the call when there is none. */
+char *ask(char *const words[], size_t *size);
+int exec_folder_of(const char *name);
+/* Prints the framed answer and ends the process. */
+_Noreturn void reply(const char *status, const void *body, size_t size);
+_Noreturn void reply_text(const char *status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The framed input: whole in memory, or written to the descriptor. Ends the call when it does not come whole. */
+char *input_whole(size_t *size);
+/* `draft` in `folder` is removed when the input does not come whole. */
+void input_into(int fd, int folder, const char *draft);
+/* Ends the call when nothing was read or written for a minute. */
+void still_alive(void);
+
+struct sha256 {
+  uint32_t state[8];
+  uint64_t length;
+  unsigned char block[64];
+};
+void sha256_begin(struct sha256 *hash);
+void sha256_add(struct sha256 *hash, const void *data, size_t size);
+/* 64 hex digits and a NUL. */
+void sha256_end(struct sha256 *hash, char text[65]);
 
 /* init.c */
 _Noreturn void init(const struct config *config, int keeper_socket);
@@ -103,13 +163,15 @@ extern const struct config *settings;
 void reap(void);
 
 /* routes.c */
-/* Makes 169.254.0.0/16 unreachable: clouds hand out credentials there. */
-void forbid_link_local(void);
+/* Makes 169.254.0.0/16 unreachable: clouds hand out credentials there. 0, or -1 with errno. */
+int forbid_link_local(void);
+/* One request to the kernel's routing; 0, or -1 with errno. */
+int ask_routing(struct nlmsghdr *request);
 
 /* stage.c */
 void stage_binds(const struct config *config);
 void stage_enter(const struct config *config);
-void stage_seal(void);
+void stage_seal(const struct config *config);
 /* Builds a root in a fresh mount namespace of the calling process and enters it. `layers`: overlay's lowerdir, without the base. */
 void root_enter(const struct config *config, const char *lower, const char *layer);
 

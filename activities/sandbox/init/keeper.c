@@ -32,20 +32,6 @@ static void detach(void) {
   syscall(SYS_close_range, 3, ~0U, 0);
 }
 
-/* Folders that init mounts on; made here because in the outer user namespace nobody owns the host's folders. */
-static void make_stage(void) {
-  static const char *const folders[] = {"stage", "stage/b", "stage/v", "stage/c", "stage/p", "stage/s", "stage/d", "stage/n", "stage/r", "stage/m"};
-  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-    if (mkdir(folders[i], 0755) && errno != EEXIST) fail("cannot make %s: %s", folders[i], strerror(errno));
-  for (int i = 0; i < config.mount_count; i++) {
-    char *path = text("stage/m/%d", i);
-    int made = config.mounts[i].directory ? mkdir(path, 0755) : mknod(path, S_IFREG | 0644, 0);
-    if (made && errno != EEXIST) fail("cannot make %s: %s", path, strerror(errno));
-    free(path);
-  }
-  if (replace_file(AT_FDCWD, "stage/resolv.conf", "nameserver 10.0.2.3\n")) fail("cannot write resolv.conf: %s", strerror(errno));
-}
-
 static void start_init(int link[2]) {
   int go[2];
   if (pipe2(go, O_CLOEXEC)) fail("pipe: %s", strerror(errno));
@@ -71,19 +57,14 @@ static void start_init(int link[2]) {
   close(go[1]);
 }
 
-static void wait_ready(int link) {
-  struct pollfd wait = {.fd = link, .events = POLLIN};
-  char message[2200];
-  int got;
-  while ((got = poll(&wait, 1, 30000)) < 0 && errno == EINTR) continue;
-  ssize_t size = got == 1 ? recv(link, message, sizeof message - 1, 0) : -1;
-  if (size > 0) message[size] = 0;
-  if (size > 0 && !strcmp(message, "ready")) return;
+static void start_ready(int link) {
+  const char *problem = wait_ready(link);
+  if (!problem) return;
   kill(init_pid, SIGKILL);
   waitpid(init_pid, NULL, 0);
   volume_discard();
   cgroup_remove();
-  fail("%s", size > 7 ? message + 7 : "the sandbox's init ended or hung while setting up (see keeper.log)");
+  fail("%s", problem);
 }
 
 static void serve(int link) {
@@ -94,7 +75,7 @@ static void serve(int link) {
   if (!strcmp(message, "network on")) network_start(init_pid);
   if (!strcmp(message, "network off")) network_stop();
   config.network = !strcmp(message, "network on");
-  const char *answer = network_runs() == config.network ? "ok" : "error";
+  const char *answer = network_runs() == config.network ? "ok" : "the network helper does not start (remedy: apt-get install slirp4netns)";
   send(link, answer, strlen(answer), MSG_NOSIGNAL);
 }
 
@@ -148,13 +129,14 @@ int keeper(const char *folder, char **argv) {
   if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link)) fail("keeper set-up: %s", strerror(errno));
   if (geteuid() == 0 && (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL)))
     fail("cannot make a private mount namespace: %s", strerror(errno));
-  make_stage();
+  make_stage(&config);
+  if (replace_file(AT_FDCWD, "stage/resolv.conf", "nameserver 10.0.2.3\n")) fail("cannot write resolv.conf: %s", strerror(errno));
   volume_mount(&config);
   if (geteuid() == 0) stage_binds(&config);
   config.bound = geteuid() == 0;
   cgroup_make(&config);
   start_init(link);
-  wait_ready(link[0]);
+  start_ready(link[0]);
   if (config.network) network_start(init_pid);
   if (config.network && !network_runs()) note("no outside network (remedy: apt-get install slirp4netns)");
   char *ready = text("%d %llu %d\n", init_pid, start_time(init_pid), network_runs() == config.network);

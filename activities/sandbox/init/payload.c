@@ -77,6 +77,7 @@ static bool arrange_files(const struct request *request, int folder, int in, int
 _Noreturn void payload(const struct request *request, int namespace, int folder, int in, int out, int err) {
   dup2(err, 2);
   setsid();
+  join_payload_group();
   set_limits();
   if (setns(namespace, CLONE_NEWNS)) stop(126, "cannot enter the root");
   inner_user_enter();

@@ -1,6 +1,6 @@
 /*
  * The stage is init's own root: the base (b), the volume (v), the control folder (c), proc (p), sys (s), dev (d), the
- * shared /run (r), the host's read-only mounts (m), and a place for new roots (n). Nothing else of the host is there.
+ * shared /run (r), the given read-only mounts (m), and a place for new roots (n). Nothing else of the host is there.
  */
 #include "init.h"
 #include <errno.h>
@@ -28,6 +28,23 @@ static void must_mkdir(const char *path, mode_t mode) {
   chmod(path, mode);
 }
 
+/* A container's own, which the engine rewrites when its networks change. */
+static void bind_resolver(void) {
+  if (replace_file(AT_FDCWD, "stage/resolv.conf", "")) fail("cannot write resolv.conf: %s", strerror(errno));
+  if (access("/etc/resolv.conf", F_OK) == 0) bind("/etc/resolv.conf", "stage/resolv.conf", 0);
+}
+
+/*
+ * Makes the present folder, a mount of its own, the root. Container engines' filters forbid pivot_root: moved over "/" it
+ * is the root all the same (for setns and user namespaces too), and what lies below it cannot be reached any more.
+ */
+static void change_root(const char *what) {
+  bool pivoted = syscall(SYS_pivot_root, ".", ".") == 0;
+  if (pivoted ? umount2(".", MNT_DETACH) : errno != EPERM || mount(".", "/", NULL, MS_MOVE, NULL) || chroot("."))
+    fail("cannot enter the %s: %s", what, strerror(errno));
+  if (chdir("/")) fail("cannot enter the %s: %s", what, strerror(errno));
+}
+
 /*
  * By whom may walk through the folders above: the keeper when it is root (init has no rights over other users' folders
  * any more), else init while it still has the user's id.
@@ -41,6 +58,7 @@ void stage_binds(const struct config *config) {
     bind(config->mounts[i].source, target, MS_RDONLY | MS_NOSUID | MS_NODEV);
     free(target);
   }
+  if (config->contained) bind_resolver();
 }
 
 static void make_dev(const struct config *config) {
@@ -81,19 +99,42 @@ static void make_run(void) {
   free(options);
 }
 
+static void mount_sys(void) {
+  if (mount("sysfs", "s", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) == 0) return;
+  /* Not for who does not own the network; the container has been given one. */
+  must_mount("/sys", "s", NULL, MS_BIND | MS_REC, NULL);
+}
+
 void stage_enter(const struct config *config) {
   must_mount("stage", "stage", NULL, MS_BIND | MS_REC, NULL);
   if (chdir("stage")) fail("cannot enter the stage: %s", strerror(errno));
-  must_mount("proc", "p", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
-  must_mount("sysfs", "s", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL);
+  if (mount("proc", "p", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
+    fail("cannot mount proc: %s%s", strerror(errno), config->contained ? " (remedy: in a user namespace the container's own /proc must not be masked; Kubernetes: procMount: Unmasked)" : "");
+  mount_sys();
   make_dev(config);
-  if (syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/")) fail("cannot enter the stage: %s", strerror(errno));
+  change_root("stage");
   make_run();
 }
 
+/* What engines hide or make read-only, since root's files there are the payload's own where its root is the host's. */
+static void mask_kernel(void) {
+  static const char *const sealed[] = {"p/bus", "p/fs", "p/irq", "p/sysrq-trigger"};
+  static const char *const hidden[] = {"p/acpi", "p/asound", "p/kcore", "p/keys", "p/interrupts", "p/latency_stats", "p/sched_debug", "p/scsi",
+                                       "p/timer_list", "p/timer_stats", "s/firmware", "s/devices/virtual/powercap"};
+  for (size_t i = 0; i < sizeof sealed / sizeof *sealed; i++)
+    if (access(sealed[i], F_OK) == 0) bind(sealed[i], sealed[i], MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
+  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+    struct stat info;
+    if (stat(hidden[i], &info)) continue;
+    if (S_ISDIR(info.st_mode)) must_mount("none", hidden[i], "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k");
+    else bind("d/null", hidden[i], MS_RDONLY | MS_NOSUID | MS_NOEXEC);
+  }
+}
+
 /* Makes read-only what the payload shares; after the settings below /proc/sys are made. */
-void stage_seal(void) {
+void stage_seal(const struct config *config) {
   bind("p/sys", "p/sys", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
+  if (config->contained) mask_kernel();
   must_mount(NULL, "d", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NOEXEC, NULL);
 }
 
@@ -134,7 +175,8 @@ void root_enter(const struct config *config, const char *lower, const char *laye
     mounts[i] = tree(path);
     free(path);
   }
-  if (chdir("n") || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/")) fail("cannot enter the root: %s", strerror(errno));
+  if (chdir("n")) fail("cannot enter the root: %s", strerror(errno));
+  change_root("root");
   attach(proc, "/proc", true);
   attach(sys, "/sys", true);
   attach(dev, "/dev", true);

@@ -30,6 +30,8 @@ static void read_request(void) {
   request.command = read_file(folder, "command", NULL);
   if (!limits || !cwd || !environment || !request.command) _exit(1);
   if (sscanf(limits, "%lf %llu", &request.seconds, &request.output) != 2) _exit(1);
+  /* 0: as much as the sandbox's disk holds. */
+  if (request.output == 0) request.output = settings->disk;
   request.cwd = cwd;
   size_t count = 0;
   for (size_t i = 0; i < size; i++) count += environment[i] == 0;

@@ -1,4 +1,4 @@
-/* The payload's user namespace: ids 0..65535 of the outer one, no further namespaces below it. */
+/* The payload's user namespace: all ids of the outer one but init's, no further namespaces below it. */
 #include "init.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 int inner_user = -1;
+unsigned payload_ids = 65536;
 
 static _Noreturn void hold_namespace(unsigned long long processes, int made, int mapped) {
   /* The limit of the maker bounds the whole namespace, whatever ids its processes take. */
   struct rlimit limit = {processes, processes};
-  if (setrlimit(RLIMIT_NPROC, &limit)) note("process limit: %s", strerror(errno));
+  if (processes && setrlimit(RLIMIT_NPROC, &limit)) note("process limit: %s", strerror(errno));
   if (unshare(CLONE_NEWUSER)) fail("cannot make the inner user namespace: %s", strerror(errno));
   write_all(made, "m", 1);
   if (pipe_wait(mapped)) _exit(1);
@@ -26,6 +27,7 @@ static _Noreturn void hold_namespace(unsigned long long processes, int made, int
   _exit(0);
 }
 
+/* No limit when `processes` is 0: the maker's id counts for all sandboxes that share the outer user namespace. */
 void inner_user_make(unsigned long long processes) {
   int made[2], mapped[2];
   if (pipe2(made, O_CLOEXEC) || pipe2(mapped, O_CLOEXEC)) fail("pipe: %s", strerror(errno));
@@ -40,7 +42,7 @@ void inner_user_make(unsigned long long processes) {
   /* Two ranges: for a user the outer map has a border there, which one range may not cross. */
   static const char *const files[] = {"uid_map", "gid_map"};
   for (int i = 0; i < 2; i++) {
-    char *path = text("/p/%d/%s", pid, files[i]), *map = text("0 0 1\n1 1 %d\n", PAYLOAD_IDS - 1);
+    char *path = text("/p/%d/%s", pid, files[i]), *map = text("0 0 1\n1 1 %u\n", payload_ids - 1);
     if (write_file(path, map)) fail("cannot write the inner %s: %s", files[i], strerror(errno));
     free(path);
     free(map);

@@ -130,8 +130,16 @@ static void set_value(struct config *config, const char *key, char *value) {
       {"group_base", &config->group_base, NULL, NULL},
       {"network", NULL, NULL, &config->network},
       {"volume", NULL, NULL, &config->volume},
+      {"layers", NULL, NULL, &config->layers},
+      {"own_users", NULL, NULL, &config->own_users},
+      {"network_inside", NULL, NULL, &config->network_inside},
   };
   if (!strcmp(key, "mount")) return set_mount(config, value);
+  if (!strcmp(key, "unreachable")) {
+    if (config->unreachable_count == MAX_UNREACHABLE) fail("config: at most %d unreachable networks", MAX_UNREACHABLE);
+    config->unreachable[config->unreachable_count++] = value;
+    return;
+  }
   if (!strcmp(key, "cpus")) {
     config->cpus = strtod(value, NULL);
     return;

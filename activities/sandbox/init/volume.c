@@ -21,8 +21,8 @@
 static int volume_folder = -1;
 
 static void make_file_system(const struct config *config) {
-  char *owner = text("lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=%llu:%llu", config->id_base + SUPERVISOR_ID,
-                     config->group_base + SUPERVISOR_ID);
+  char *owner = text("lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=%llu:%llu", config->id_base + payload_ids,
+                     config->group_base + payload_ids);
   char *argv[] = {"mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", "-E", owner, "disk.img", NULL};
   pid_t pid = fork();
   if (pid == 0) {

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { execa } from "execa";
 import { CausedError } from "../../errors.ts";
 import type { BaseUnpacker } from "../base/unpack.ts";
+import { initBinary } from "../common/init-binary.ts";
 import { idMap } from "./id-map.ts";
-import { initBinary } from "./init-binary.ts";
 
 /** How the local driver wants its bases: with the ids that its sandboxes are mapped to. */
 export function localUnpacker(stateFolder: string): BaseUnpacker {

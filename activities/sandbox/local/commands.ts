@@ -3,23 +3,15 @@ import { chmod, copyFile, mkdir, readFile, rename, stat, writeFile } from "node:
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ENVIRONMENT, environmentBlock } from "../common/environment.ts";
+import { safeName } from "../common/names.ts";
+import { Refused } from "../common/refused.ts";
 import type { ExecEnd, ExecSpec, ExecStatus, Patience, Stream } from "../driver.ts";
-import { control, Refused } from "./control.ts";
+import { control } from "./control.ts";
+import type { SandboxFolder } from "./folders.ts";
 import type { IdMap } from "./id-map.ts";
 import { giveToInit } from "./keeper.ts";
-import { type SandboxFolder, safeName } from "./names.ts";
 import { needSpec } from "./spec.ts";
-
-/** Under the sandbox's and the command's own environment; nothing of the host's is in it. */
-const ENVIRONMENT = {
-  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-  HOME: "/root",
-  LANG: "C.UTF-8",
-  USER: "root",
-  LOGNAME: "root",
-  SHELL: "/bin/bash",
-  DEBIAN_FRONTEND: "noninteractive",
-};
 
 /** Writes the command's folder and tells init. A folder that has a claim was started before: nothing happens then. */
 export async function startCommand(sandbox: SandboxFolder, exec: ExecSpec, map: IdMap): Promise<void> {
@@ -123,20 +115,6 @@ function exitWritten(folder: string, { waitMs, signal }: Patience): Promise<void
     readEnd(folder).then((found) => found !== null && end(), end);
     if (signal?.aborted) abort();
   });
-}
-
-/** As execve takes it: `NAME=value`, each ended by a NUL. */
-function environmentBlock(environment: Readonly<Record<string, string>>): string {
-  return Object.entries(environment)
-    .map(([name, value]) => {
-      if (/[=\0]/.test(name) || name === "" || value.includes("\0")) {
-        throw new Error(
-          `environment: ${JSON.stringify(name)} is no variable's name or its value has a NUL byte`,
-        );
-      }
-      return `${name}=${value}\0`;
-    })
-    .join("");
 }
 
 async function write(folder: string, name: string, content: string): Promise<void> {

@@ -1,21 +1,13 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { connect } from "node:net";
 import { CausedError } from "../../errors.ts";
-import type { SandboxFolder } from "./names.ts";
+import { Refused } from "../common/refused.ts";
+import type { SandboxFolder } from "./folders.ts";
 
 /** What the sandbox's init answered: its line without `ok`, and the bytes that followed. */
 export interface Answer {
   words: string[];
   body: Buffer;
-}
-
-/** init answered `error …`, or a word of its own instead of `ok`. */
-export class Refused extends Error {
-  readonly answer: string;
-  constructor(request: string, answer: string) {
-    super(`sandbox: ${request}: ${answer}`);
-    this.answer = answer;
-  }
 }
 
 const PATIENCE_MS = 120_000;

@@ -8,8 +8,8 @@ import { CausedError } from "../../errors.ts";
 import type { SandboxSpec } from "../driver.ts";
 import { removeMapped } from "./base-unpack.ts";
 import { control } from "./control.ts";
+import { type SandboxFolder, sandboxesFolder } from "./folders.ts";
 import { type IdMap, supervisorId } from "./id-map.ts";
-import { type SandboxFolder, sandboxesFolder } from "./names.ts";
 import { checkMounts, keeperConfig, readSpec, writeSpec } from "./spec.ts";
 
 const TRASH = ".trash-";

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { basename, isAbsolute, normalize } from "node:path";
+import { basename } from "node:path";
 import { writeFileAtomically } from "../../../results/atomic-file.ts";
 import { CausedError } from "../../errors.ts";
+import { configText } from "../common/config.ts";
 import type { SandboxSpec } from "../driver.ts";
+import type { SandboxFolder } from "./folders.ts";
 import type { IdMap } from "./id-map.ts";
-import type { SandboxFolder } from "./names.ts";
 
 /** A sandbox's `spec.json`: what a new worker needs to take it over. */
 export interface StoredSpec {
@@ -33,52 +34,21 @@ export async function writeSpec(sandbox: SandboxFolder, spec: SandboxSpec): Prom
   await writeFileAtomically(sandbox.spec, JSON.stringify({ spec, createdAt: new Date().toISOString() }));
 }
 
-/** The keeper's `config`: one `key<TAB>value` a line. Throws on what the lines can't carry. */
+/** The keeper's `config`. Throws on what its lines can't carry. */
 export function keeperConfig(sandbox: SandboxFolder, spec: SandboxSpec, map: IdMap, volume: boolean): string {
-  const { limits } = spec;
-  for (const [key, value] of Object.entries(limits)) {
-    if (!(Number.isFinite(value) && value > 0)) {
-      throw new Error(`sandbox ${spec.id}: limits.${key}: ${value}. Remedy: give a number above 0`);
-    }
-  }
-  const lines: [string, string | number][] = [
-    ["id", groupName(sandbox)],
-    ["base", spec.base.location],
-    ["hostname", "sandbox"],
-    ["memory", Math.floor(limits.memoryBytes)],
-    ["disk", Math.floor(limits.diskBytes)],
-    ["processes", Math.floor(limits.processes)],
-    ["deadline", Math.ceil(limits.deadlineSeconds)],
-    ["cpus", limits.cpus],
-    ["id_base", map.user],
-    ["group_base", map.group],
-    ["network", spec.network === "on" ? 1 : 0],
-    ["volume", volume ? 1 : 0],
-    ...spec.mounts.map(({ source, target }): [string, string] => [
-      "mount",
-      `${source}\t${mountTarget(target)}`,
-    ]),
-  ];
-  for (const [key, value] of lines) {
-    const tabs = key === "mount" ? 1 : 0;
-    if (/[\n\0]/.test(String(value)) || String(value).split("\t").length !== tabs + 1 || value === "") {
-      throw new Error(
-        `sandbox ${spec.id}: ${key}: "${value}" has a tab or line break, or is empty. Remedy: use another path`,
-      );
-    }
-  }
-  return `${lines.map(([key, value]) => `${key}\t${value}`).join("\n")}\n`;
+  return configText(spec, {
+    id: groupName(sandbox),
+    base: spec.base.location,
+    id_base: map.user,
+    group_base: map.group,
+    volume: volume ? 1 : 0,
+    mounts: spec.mounts,
+  });
 }
 
 /** Names the control group: unique on the machine, where two state folders may use one sandbox id. */
 function groupName(sandbox: SandboxFolder): string {
   return `${basename(sandbox.home)}-${createHash("sha256").update(sandbox.home).digest("hex").slice(0, 8)}`;
-}
-
-function mountTarget(target: string): string {
-  const path = normalize(target);
-  if (isAbsolute(path) && path !== "/") return path;
-  throw new Error(`mount target "${target}" must be an absolute path below /`);
 }
 
 /** Root's files are another's inside: what only root can read would be there and unreadable. */

@@ -4,29 +4,14 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { SandboxRef } from "../../../workflows/types.ts";
 import { CausedError } from "../../errors.ts";
-import type { SandboxDriver } from "../driver.ts";
-import { runCommand } from "../run-command.ts";
+import { packTar, type TarPlace, unpackTar } from "../common/tar.ts";
 import { openOutput } from "./commands.ts";
-import type { SandboxFolder } from "./names.ts";
+import type { SandboxFolder } from "./folders.ts";
 import { needSpec } from "./spec.ts";
 
-const SECONDS = 3_600;
-const MESSAGE_BYTES = 2_000;
-
-const UNPACK = 'mkdir -p -- "$TARGET" && exec tar -xf - -C "$TARGET" --no-same-owner';
-const PACK =
-  'if [ -d "$TARGET" ]; then exec tar -cf - -C "$TARGET" .; fi; exec tar -cf - -C "$(dirname -- "$TARGET")" -- "$(basename -- "$TARGET")"';
-/** GNU tar's exit code for files that changed while they were read. */
-const CHANGED = 1;
-
-interface Place {
-  driver: SandboxDriver;
-  ref: SandboxRef;
+interface Place extends TarPlace {
   sandbox: SandboxFolder;
-  root: string;
-  path: string;
 }
 
 /**
@@ -41,7 +26,7 @@ export async function putTar(place: Place, tar: Readable): Promise<void> {
     await mkdir(folder, { recursive: true });
     await rename(draft, join(folder, "stdin"));
     try {
-      await runTar(place, id, UNPACK, 0, 65_536);
+      await unpackTar(place, id);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -76,7 +61,7 @@ export async function getTar(place: Place): Promise<Readable> {
   const folder = place.sandbox.exec(id);
   const clean = () => rm(folder, { recursive: true, force: true });
   try {
-    await runTar(place, id, PACK, CHANGED, spec.limits.diskBytes);
+    await packTar(place, id, spec.limits.diskBytes);
   } catch (error) {
     await clean();
     throw error;
@@ -84,31 +69,4 @@ export async function getTar(place: Place): Promise<Readable> {
   const stream = openOutput(place.sandbox, id, "stdout");
   stream.on("close", () => void clean().catch((error) => process.emitWarning(`${folder}: ${error.message}`)));
   return stream;
-}
-
-async function runTar(
-  place: Place,
-  id: string,
-  command: string,
-  allowed: number,
-  outputBytes: number,
-): Promise<void> {
-  const { driver, ref, root, path } = place;
-  const environment = { TARGET: path };
-  const ended = await runCommand(driver, ref, {
-    id,
-    root,
-    command,
-    cwd: "/",
-    environment,
-    seconds: SECONDS,
-    outputBytes,
-    stdin: null,
-  });
-  if (ended.end === "exited" && ended.exit !== null && ended.exit <= allowed) return;
-  const { text } = await driver.read(ref, id, "stderr", { head: 0, tail: MESSAGE_BYTES });
-  throw new CausedError(
-    "sandbox_lost",
-    `tar of ${path} in the sandbox failed (${ended.end}, exit ${ended.exit}): ${text.trim()}`,
-  );
 }

@@ -6,7 +6,7 @@ import { CausedError } from "../../errors.ts";
 import { withLock } from "../../store/lock.ts";
 
 const SOURCES = join(import.meta.dirname, "..", "init");
-const FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Werror"];
+const FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-s"];
 const REMEDY = "Remedy: apt-get install gcc libc6-dev";
 
 const built = new Map<string, Promise<string>>();

@@ -1,0 +1,73 @@
+import type { SandboxRef } from "../../../workflows/types.ts";
+import { CausedError } from "../../errors.ts";
+import { safeName } from "../common/names.ts";
+import { Refused } from "../common/refused.ts";
+import type { SandboxDriver, SandboxSpec } from "../driver.ts";
+import { beginInput } from "./begin.ts";
+import { askControl, type Caller, caller } from "./calls.ts";
+import { openOutput, pollCommand, readOutput, startCommand, stopCommand } from "./commands.ts";
+import type { ContainerEngine } from "./engine.ts";
+import { getTar, putTar, readSandboxFile } from "./transfer.ts";
+
+/**
+ * Sandboxes in the containers of an engine. All of their state is in the container: any worker takes them over. Throws
+ * CausedError `sandbox_lost` for one that is gone or can't be reached, and what the engine throws.
+ */
+export function containedDriver(engine: ContainerEngine): SandboxDriver {
+  const calls = caller(engine);
+  const ask = async (ref: SandboxRef, verb: string, ...names: string[]) => {
+    await askControl(calls, ref, [verb, ...names.map(safeName)]);
+  };
+  const driver: SandboxDriver = {
+    name: engine.name,
+    capabilities: () => engine.capabilities(),
+    create: (spec) => createSandbox(engine, calls, spec),
+    start: (ref, exec) => startCommand(calls, ref, { ...exec, outputBytes: Math.max(1, exec.outputBytes) }),
+    poll: (ref, execId, patience) => pollCommand(calls, ref, execId, patience),
+    read: (ref, execId, stream, size) => readOutput({ calls, ref, execId, stream }, size),
+    output: async (ref, execId, stream) => openOutput({ calls, ref, execId, stream }),
+    stop: (ref, execId) => stopCommand(calls, ref, execId),
+    put: (ref, root, path, tar) => putTar({ driver, calls, ref, root, path }, tar),
+    get: (ref, root, path) => getTar({ driver: wholeOutput(driver, calls), calls, ref, root, path }),
+    readFile: (ref, root, path, limit) => readSandboxFile({ driver, calls, ref, root, path }, limit),
+    push: (ref, root, frame) => ask(ref, "push", root, frame),
+    pop: (ref, root, frame) => ask(ref, "pop", root, frame),
+    fork: (ref, root, fork) => ask(ref, "fork", root, fork),
+    drop: (ref, fork) => ask(ref, "drop", fork),
+    network: (ref, state) => engine.network(ref, state),
+    async usage(ref) {
+      const [disk = 0, memory = -1, kills = 0] = (await askControl(calls, ref, ["usage"])).map(Number);
+      return { diskBytes: disk, memoryPeakBytes: memory < 0 ? null : memory, oomKills: kills };
+    },
+    destroy: (ref) => engine.destroy(ref),
+    list: () => engine.list(),
+  };
+  return driver;
+}
+
+/** Lets a command's output 0 mean what the sandbox's disk holds, which only the sandbox knows. */
+function wholeOutput(driver: SandboxDriver, calls: Caller): SandboxDriver {
+  return { ...driver, start: (ref, exec) => startCommand(calls, ref, exec) };
+}
+
+async function createSandbox(engine: ContainerEngine, calls: Caller, spec: SandboxSpec): Promise<SandboxRef> {
+  const provided = await engine.create(spec);
+  try {
+    await calls(provided.sandbox, ["begin"], { input: beginInput(spec, provided) });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    // PID 1 has ended with it: nothing of this container can be used.
+    await engine.destroy(provided.sandbox);
+    throw new CausedError("capacity", `cannot start a sandbox: ${error.answer}`, { cause: error });
+  }
+  return provided.sandbox;
+}
+
+/** `network` of an engine whose PID 1 switches the network itself (Provided.network `inside`). */
+export async function insideNetwork(
+  engine: ContainerEngine,
+  ref: SandboxRef,
+  state: "on" | "off",
+): Promise<void> {
+  await askControl(caller(engine), ref, ["network", state]);
+}

@@ -47,7 +47,10 @@ const LIMITS = {
 };
 const WHOLE = { head: 1 << 20, tail: 0 };
 
-export async function specOf(subject: Subject, overrides: Overrides = {}): Promise<SandboxSpec> {
+export async function specOf(
+  subject: Pick<Subject, "base">,
+  overrides: Overrides = {},
+): Promise<SandboxSpec> {
   return {
     id: `test-${randomBytes(6).toString("hex")}`,
     owner: { server: "none", sweep: "contract", run: "run", attempt: 1, workflow: "contract/run" },

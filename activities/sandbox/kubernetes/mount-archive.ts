@@ -13,6 +13,8 @@ export interface MountArchive {
   path: string;
   size: number;
   sha256: string;
+  /** How many mounts are in it. */
+  count: number;
 }
 
 interface Entry {
@@ -35,14 +37,18 @@ export async function mountArchive(folder: string, sources: readonly string[]): 
   const path = join(folder, `${key}.tar`);
   let archive = making.get(path);
   if (archive === undefined) {
-    archive = getOrMake(folder, path, entries);
+    archive = getOrMake(folder, path, entries).then((made) => ({ ...made, count: sources.length }));
     making.set(path, archive);
     archive.catch(() => making.delete(path));
   }
   return archive;
 }
 
-async function getOrMake(folder: string, path: string, entries: Entry[]): Promise<MountArchive> {
+async function getOrMake(
+  folder: string,
+  path: string,
+  entries: Entry[],
+): Promise<Omit<MountArchive, "count">> {
   const note = `${path}.json`;
   const known = await readFile(note, "utf8").catch(missing);
   if (known !== null) return { path, ...(JSON.parse(known) as { size: number; sha256: string }) };

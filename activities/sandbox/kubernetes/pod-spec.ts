@@ -47,7 +47,7 @@ const ROOT = [
   ...["SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"],
 ];
 /** For layers, for tracing commands' process trees from PID 1, and for its network switch. */
-const LAYERS = ["SYS_ADMIN", "SYS_PTRACE", "SYS_RESOURCE", "MKNOD", "NET_ADMIN", "NET_RAW"];
+const LAYERS = ["SYS_ADMIN", "SYS_PTRACE", "MKNOD", "NET_ADMIN"];
 
 export function podResources(
   { limits }: Pick<SandboxSpec, "limits">,

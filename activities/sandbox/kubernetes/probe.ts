@@ -1,8 +1,8 @@
 import { CausedError } from "../../errors.ts";
 import type { ContainerEngine } from "../contained/engine.ts";
 import type { SandboxDriver, SandboxSpec } from "../driver.ts";
+import { NoRoom } from "./pod-errors.ts";
 import type { Privilege } from "./pod-spec.ts";
-import { NoRoom } from "./pods.ts";
 
 /** Whether pods get user namespaces of their own. `required`: no sandbox without one. */
 export type UserNamespaces = "auto" | "required" | "off";

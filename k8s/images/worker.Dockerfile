@@ -3,7 +3,7 @@ ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
 RUN apt-get update \
- && apt-get install --yes --no-install-recommends gcc libc6-dev binutils git ca-certificates \
+ && apt-get install --yes --no-install-recommends ca-certificates gcc libc6-dev \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/setup-bench
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
@@ -18,7 +18,10 @@ COPY results results
 COPY scripts scripts
 COPY LICENSE README.md ./
 # sandbox-init, so that the worker needs no compiler.
-RUN node --disable-warning=ExperimentalWarning activities/sandbox/init/prebuild.ts
+RUN node --disable-warning=ExperimentalWarning --input-type=module --eval \
+      'import { initBinary } from "./activities/sandbox/common/init-binary.ts"; console.log(await initBinary("/tmp/init"));' \
+      > /tmp/init-path \
+ && install -D -t activities/sandbox/init/built "$(cat /tmp/init-path)"
 
 FROM ${NODE_IMAGE}
 # git, tar, xz and zstd fetch and pack repositories; tini reaps what they leave.

@@ -6,6 +6,8 @@ import { CausedError } from "../../errors.ts";
 import { withLock } from "../../store/lock.ts";
 
 const SOURCES = join(import.meta.dirname, "..", "init");
+/** Where an image of the worker brings it along, so that it needs no compiler. */
+const BROUGHT = join(SOURCES, "built");
 const FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-s"];
 const REMEDY = "Remedy: apt-get install gcc libc6-dev";
 
@@ -26,8 +28,10 @@ async function getOrBuild(stateFolder: string): Promise<string> {
   const names = (await readdir(SOURCES)).filter((name) => /\.[ch]$/.test(name)).sort();
   const hash = createHash("sha256").update(JSON.stringify([process.arch, FLAGS]));
   for (const name of names) hash.update(`${name}\n`).update(await readFile(join(SOURCES, name)));
+  const name = `sandbox-init-${hash.digest("hex").slice(0, 16)}`;
+  if (await exists(join(BROUGHT, name))) return join(BROUGHT, name);
   const tools = join(stateFolder, "tools");
-  const path = join(tools, `sandbox-init-${hash.digest("hex").slice(0, 16)}`);
+  const path = join(tools, name);
   if (await exists(path)) return path;
   await mkdir(tools, { recursive: true });
   return withLock(`${path}.lock`, async () => {

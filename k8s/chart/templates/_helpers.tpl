@@ -34,6 +34,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 - { name: BENCH_NAMESPACE, value: {{ .Values.temporal.namespace | quote }} }
 - { name: BENCH_DRIVER, value: kubernetes }
 - { name: BENCH_WORKERS, value: elsewhere }
+- { name: BENCH_KUBE_NAMESPACE, value: {{ include "bench.sandboxNamespace" . }} }
+- { name: BENCH_USER_NAMESPACES, value: {{ .Values.sandboxes.userNamespaces | quote }} }
+{{- with .Values.sandboxes.image }}
+- { name: BENCH_BASE, value: {{ . | quote }} }
+{{- end }}
+{{- if .Values.sandboxes.podTemplate }}
+- { name: BENCH_POD_TEMPLATE, value: /etc/setup-bench/pod/template.yaml }
+{{- end }}
 {{- if .Values.temporal.tls }}
 - { name: BENCH_TEMPORAL_TLS, value: "1" }
 {{- end }}

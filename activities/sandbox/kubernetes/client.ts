@@ -1,6 +1,6 @@
-import { type ApiType, CoreV1Api, NetworkingV1Api } from "@kubernetes/client-node";
+import { type ApiConstructor, type ApiType, CoreV1Api } from "@kubernetes/client-node";
 import { CausedError } from "../../errors.ts";
-import { ApiError, isFault, isPassing, toApiError } from "./api-error.ts";
+import { isFault, isPassing, toApiError } from "./api-error.ts";
 import { type ClusterConfig, type ClusterOptions, loadConfig } from "./cluster-config.ts";
 import { retrying } from "./retry.ts";
 
@@ -9,8 +9,7 @@ const PATIENCE_MS = 300_000;
 
 interface Connection {
   config: ClusterConfig;
-  core: CoreV1Api;
-  networking: NetworkingV1Api;
+  clients: Map<unknown, unknown>;
 }
 
 /** One cluster as all of the driver sees it. */
@@ -19,7 +18,8 @@ export interface Cluster {
   namespace: string;
   /** One call with retries. Throws ApiError, CausedError `capacity` when the server stays away, `credentials`. */
   core<T>(action: string, use: (api: CoreV1Api) => Promise<T>): Promise<T>;
-  networking<T>(action: string, use: (api: NetworkingV1Api) => Promise<T>): Promise<T>;
+  /** The same for another group of the API. */
+  api<A extends ApiType, T>(kind: ApiConstructor<A>, action: string, use: (api: A) => Promise<T>): Promise<T>;
   /** For what is no plain call (exec, watch): credentials as they are now. */
   config(): ClusterConfig;
   /** After a 401: credentials are read anew, unless that has happened since `refused` was in use. */
@@ -65,8 +65,8 @@ export function connectCluster(options: ConnectOptions): Cluster {
   return {
     server,
     namespace: options.namespace ?? inContext ?? "default",
-    core: (action, use) => call(action, ({ core }) => use(core)),
-    networking: (action, use) => call(action, ({ networking }) => use(networking)),
+    core: (action, use) => call(action, (connection) => use(clientOf(connection, CoreV1Api))),
+    api: (kind, action, use) => call(action, (connection) => use(clientOf(connection, kind))),
     config: () => connection.config,
     renew,
     close: () => connection.config.close(),
@@ -74,10 +74,13 @@ export function connectCluster(options: ConnectOptions): Cluster {
 }
 
 function connect(options: ClusterOptions): Connection {
-  const config = loadConfig(options);
-  const client = <T extends ApiType>(api: new (...args: never[]) => T): T =>
-    config.makeApiClient(api as never) as T;
-  return { config, core: client(CoreV1Api), networking: client(NetworkingV1Api) };
+  return { config: loadConfig(options), clients: new Map() };
+}
+
+function clientOf<A extends ApiType>({ config, clients }: Connection, kind: ApiConstructor<A>): A {
+  const client = (clients.get(kind) as A | undefined) ?? config.makeApiClient(kind);
+  clients.set(kind, client);
+  return client;
 }
 
 /** Faults that no caller of a single call can act on. */
@@ -94,5 +97,3 @@ function withCause(error: unknown, server: string): unknown {
   }
   return error;
 }
-
-export { ApiError };

@@ -55,6 +55,13 @@ export interface Provided {
 /** May be asked for again when a call is repeated: a function gives a fresh stream each time. */
 export type CallInput = Uint8Array | (() => AsyncIterable<Uint8Array>);
 
+/** A file's frame. The engine may bring the file by another way, as long as the call reads the same. */
+export interface FileInput {
+  (): AsyncIterable<Uint8Array>;
+  readonly size: number;
+  readonly sha256: string;
+}
+
 export interface CallResult {
   /** Null when the engine can't tell without asking again: the answer on stdout proves itself. */
   exit: number | null;

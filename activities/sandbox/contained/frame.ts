@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type CallInput, type CallResult, TransportFault } from "./engine.ts";
+import { type CallResult, type FileInput, TransportFault } from "./engine.ts";
 
 /**
  * What goes into and comes out of a call: one line `<status> <bytes> <sha256>` and the bytes. An engine's stream may be
@@ -11,11 +11,12 @@ export function frameInput(content: Uint8Array): Uint8Array {
 }
 
 /** The same of a file, whose size and digest are known. */
-export function frameFile(path: string, size: number, sha256: string): CallInput {
-  return async function* () {
+export function frameFile(path: string, size: number, sha256: string): FileInput {
+  const frame = async function* () {
     yield head(size, sha256);
     if (size > 0) yield* createReadStream(path, { end: size - 1 }) as AsyncIterable<Uint8Array>;
   };
+  return Object.assign(frame, { size, sha256 });
 }
 
 export interface Answer {

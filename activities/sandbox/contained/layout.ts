@@ -38,3 +38,22 @@ export function entrypoint(waitSeconds: number): string[] {
 export function call(...words: string[]): string[] {
   return [BINARY, "call", ...words];
 }
+
+/** Where a store's container keeps its files. */
+export const STORE = `${HOME}/store`;
+export const STORE_PORT = 8620;
+
+/** Command line of PID 1 of a store: files by their sha256, handed out to who names one. */
+export function storeEntrypoint(): string[] {
+  return [BINARY, "serve", String(STORE_PORT), STORE];
+}
+
+/** One call to a store: input is the file of that digest, framed. Of no effect where it is there already. */
+export function keepLine(sha256: string): string[] {
+  return call("keep", STORE, sha256);
+}
+
+/** The call (command line as of `call`) with its framed input from the store at that address. */
+export function relayed(address: string, sha256: string, line: readonly string[]): string[] {
+  return [BINARY, "relay", address, String(STORE_PORT), sha256, ...line.slice(1)];
+}

@@ -142,6 +142,7 @@ int call(int argc, char **argv) {
   if (argc == 3 && !strcmp(verb, "poll")) call_poll(argv[1], strtod(argv[2], NULL) / 1000);
   if (argc == 2 && !strcmp(verb, "upload")) call_upload(argv[1]);
   if (argc == 5 && !strcmp(verb, "read")) call_read(argv[1], argv[2], argv[3], argv[4]);
+  if (argc == 3 && !strcmp(verb, "keep")) call_keep(argv[1], argv[2]);
   if (argc == 2 && !strcmp(verb, "forget")) call_forget(argv[1]);
   reply_text("refused", "unknown call %s with %d words", verb, argc - 1);
 }

@@ -99,9 +99,8 @@ char *input_whole(size_t *size) {
   return data;
 }
 
-void input_into(int fd, int folder, const char *draft) {
-  static char data[CHUNK];
-  char digest[65];
+const char *input_into(int fd, int folder, const char *draft) {
+  static char data[CHUNK], digest[65];
   struct sha256 hash;
   unfinished_folder = folder;
   unfinished = draft;
@@ -115,4 +114,5 @@ void input_into(int fd, int folder, const char *draft) {
   }
   check(&hash, digest);
   unfinished = NULL;
+  return digest;
 }

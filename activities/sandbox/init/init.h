@@ -142,9 +142,14 @@ _Noreturn void reply_text(const char *status, const char *format, ...) __attribu
 /* The framed input: whole in memory, or written to the descriptor. Ends the call when it does not come whole. */
 char *input_whole(size_t *size);
 /* `draft` in `folder` is removed when the input does not come whole. */
-void input_into(int fd, int folder, const char *draft);
+const char *input_into(int fd, int folder, const char *draft);
 /* Ends the call when nothing was read or written for a minute. */
 void still_alive(void);
+
+/* store.c */
+int store_serve(const char *port, const char *folder);
+int relay(const char *host, const char *port, const char *digest, int argc, char **argv);
+_Noreturn void call_keep(const char *folder, const char *digest);
 
 struct sha256 {
   uint32_t state[8];

@@ -1,3 +1,5 @@
+import type { Client } from "@temporalio/client";
+import type { DriverPlan } from "../workflows/types.ts";
 import type { SandboxDriver } from "./sandbox/driver.ts";
 import type { BlobStore } from "./store/blobs.ts";
 
@@ -9,5 +11,8 @@ export interface Deps {
   /** Name of the Temporal server and namespace that own the sandboxes made here (`SandboxOwner.server`). */
   server: string;
   blobs: BlobStore;
-  driver(name: SandboxDriver["name"]): SandboxDriver;
+  /** What provides the sandboxes of sweeps with this plan. */
+  driver(plan: DriverPlan): SandboxDriver;
+  /** Connected when it is first asked for. */
+  client(): Promise<Client>;
 }

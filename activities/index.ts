@@ -3,6 +3,7 @@ import { withCauses } from "./caused.ts";
 import { claimHost } from "./claim-host.ts";
 import type { Deps } from "./deps.ts";
 import { publishRecord } from "./publish.ts";
+import { reapSandboxes } from "./reaper/activity.ts";
 import { closeSandbox, discardSandbox, openSandbox } from "./sandboxes.ts";
 import { act, decide, freezeArtifact, rebuildSandbox } from "./steps.ts";
 import { nextCells, writeResults } from "./sweep-cells.ts";
@@ -25,6 +26,7 @@ export function hostActivities(deps: Deps): HostActivities {
     closeSandbox: (input) => closeSandbox(deps, input),
     rebuildSandbox: (input) => rebuildSandbox(deps, input),
     discardSandbox: (input) => discardSandbox(deps, input),
+    reapSandboxes: (input) => reapSandboxes(deps, input),
     act: (input) => act(deps, input),
     freezeArtifact: (key) => freezeArtifact(deps, key),
     replayArtifact: (input) => replayArtifact(deps, input),

@@ -3,7 +3,7 @@ import { cancellationSignal } from "@temporalio/activity";
 import type { Task } from "../benchmarks/schema.ts";
 import type { SweepPlan } from "../benchmarks/sweep-plan.ts";
 import { sandboxLife } from "../workflows/policies.ts";
-import type { OpenedSandbox, SandboxKey, SandboxRef, SourceRef } from "../workflows/types.ts";
+import type { AttemptKey, OpenedSandbox, SandboxKey, SandboxRef, SourceRef } from "../workflows/types.ts";
 import { openAttempt, whileBeating } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import type { SandboxSpec } from "./sandbox/driver.ts";
@@ -14,7 +14,7 @@ import { verifierMounts } from "./verify/mounts.ts";
 /** Gets or creates this sandbox of the attempt, with the repository at /workspace/repo. */
 export async function openSandbox(deps: Deps, input: SandboxKey): Promise<OpenedSandbox> {
   const { plan, task } = await openAttempt(input);
-  const driver = deps.driver(plan.lock.driver);
+  const driver = deps.driver(plan);
   return whileBeating(async () => {
     const source = await prepareSource(deps, plan, task);
     const sandbox = await driver.create(sandboxSpec(deps.server, plan, input));
@@ -55,14 +55,15 @@ function sandboxSpec(server: string, { lock, settings }: SweepPlan, input: Sandb
   };
 }
 
-export async function closeSandbox(deps: Deps, input: { sandbox: SandboxRef }): Promise<void> {
-  await whileBeating(() => deps.driver(input.sandbox.driver).destroy(input.sandbox));
+export async function closeSandbox(deps: Deps, input: AttemptKey & { sandbox: SandboxRef }): Promise<void> {
+  const { plan } = await openAttempt(input);
+  await whileBeating(() => deps.driver(plan).destroy(input.sandbox));
 }
 
 /** Destroys what a failed or cancelled opening left of the attempt's sandbox. */
 export async function discardSandbox(deps: Deps, input: SandboxKey): Promise<void> {
   const { plan } = await openAttempt(input);
-  const driver = deps.driver(plan.lock.driver);
+  const driver = deps.driver(plan);
   const sandbox = { driver: driver.name, id: sandboxId(input), host: deps.host };
   await whileBeating(() => driver.destroy(sandbox));
 }

@@ -40,8 +40,8 @@ export async function act(
   if (action.kind !== "command") throw new Error(`a ${action.kind} action can't be run`);
   const known = (await readTrajectory(input)).find((other) => other.step === step);
   if (known?.observation) return brief(known.observation);
-  const driver = deps.driver(sandbox.driver);
   const { plan } = await openAttempt(input);
+  const driver = deps.driver(plan);
   const command = (await deps.blobs.get(action.script)).toString("utf8");
   const id = stepId(step);
   const { outputBytes } = plan.lock.limits;
@@ -66,8 +66,8 @@ export async function rebuildSandbox(
   deps: Deps,
   input: AttemptKey & { sandbox: SandboxRef; seconds: number },
 ): Promise<void> {
-  const driver = deps.driver(input.sandbox.driver);
   const { plan } = await openAttempt(input);
+  const driver = deps.driver(plan);
   const { outputBytes } = plan.lock.limits;
   for (const { step, command } of await survivingSteps(input)) {
     const exec = { ...stepExec(step, command), seconds: input.seconds, outputBytes };

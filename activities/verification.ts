@@ -30,7 +30,7 @@ export async function replayArtifact(
   input: Input & { artifact: ArtifactRef; seconds: number },
 ): Promise<ReplayResult> {
   const { plan } = await openAttempt(input);
-  const driver = deps.driver(input.sandbox.driver);
+  const driver = deps.driver(plan);
   const ended = await runCommand(
     driver,
     input.sandbox,
@@ -65,8 +65,7 @@ export async function collectTests(deps: Deps, input: Input & { budget: Budget }
 
 export async function runTests(deps: Deps, input: Input & { budget: Budget }): Promise<TestResult> {
   const { plan, suite, task } = await openAttempt(input);
-  if (plan.lock.tests_network === "off")
-    await deps.driver(input.sandbox.driver).network(input.sandbox, "off");
+  if (plan.lock.tests_network === "off") await deps.driver(plan).network(input.sandbox, "off");
   const ids = await suite.goldIds(task);
   const count = task.gold && "count" in task.gold ? { count: task.gold.count } : null;
   const gold = ids === null ? count : { ids };
@@ -81,10 +80,11 @@ export async function checkStatically(deps: Deps, input: Input): Promise<StaticR
 }
 
 async function contextOf(deps: Deps, input: Input): Promise<VerifyContext> {
+  const { plan } = await openAttempt(input);
   const folder = attemptFolder(input);
   await mkdir(folder, { recursive: true });
   return {
-    driver: deps.driver(input.sandbox.driver),
+    driver: deps.driver(plan),
     sandbox: input.sandbox,
     root: "main",
     blobs: deps.blobs,

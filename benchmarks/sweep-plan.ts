@@ -52,6 +52,15 @@ export const sweepPlan = z.strictObject({
     budget: budgetPlan,
     limits: limitsPlan,
     driver: z.enum(["local", "docker", "kubernetes"]),
+    /** How the cluster's pods are made; null for other drivers. `template` is merged into every pod. */
+    pods: z
+      .strictObject({
+        template: z.record(z.string(), z.unknown()),
+        user_namespaces: z.enum(["auto", "required", "off"]),
+        /** Memory and CPU requests are the limits divided by this. */
+        headroom: z.number().min(1),
+      })
+      .nullable(),
     base: z.strictObject({ request: z.string(), digest: z.string() }),
     tests_network: z.enum(["on", "off"]),
     harness_version: z.string(),
@@ -61,6 +70,18 @@ export const sweepPlan = z.strictObject({
     harness_commit: z.string().nullable(),
     /** Where this machine keeps the base named in the lock. */
     base_location: z.string(),
+    /** Which cluster; null for other drivers. Null fields: as the kubeconfig has it. */
+    cluster: z
+      .strictObject({
+        kubeconfig: z.string().nullable(),
+        context: z.string().nullable(),
+        namespace: z.string().nullable(),
+        /** How long a pod may wait for room. */
+        capacity_seconds: seconds,
+        /** Networks that sandboxes must not reach, besides link-local and their node. */
+        unreachable: z.array(z.string()),
+      })
+      .nullable(),
     environment: z.record(z.string(), z.string()),
     mounts: z.array(z.strictObject({ source: z.string(), target: z.string() })),
     mirrors: z.array(mirrorRule),

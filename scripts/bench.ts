@@ -5,7 +5,14 @@ import { applyConfigFile } from "./cli/config-file.ts";
 import { errorLine } from "./cli/error-line.ts";
 import { inheritFlags } from "./cli/inherit.ts";
 import { optionHelp } from "./cli/option-help.ts";
-import { addCommonOptions, addSweepOptions, type CommonOptions, type SweepOptions } from "./cli/options.ts";
+import {
+  addCommonOptions,
+  addDriverOptions,
+  addSweepOptions,
+  type CommonOptions,
+  type DriverOptions,
+  type SweepOptions,
+} from "./cli/options.ts";
 import { applySwitches } from "./cli/switches.ts";
 import { refuseUnknownVariables } from "./cli/variables.ts";
 import { addWorkerOptions, type WorkerOptions } from "./cli/worker-options.ts";
@@ -144,12 +151,14 @@ verb(
   () => import("./commands/doctor.ts"),
   (it, options, _, command) => it.doctorCommand(options, command.opts<{ fix: boolean }>().fix),
 ).option("--fix", "run those commands", false);
-verb(
-  "gc",
-  "destroy sandboxes that no running workflow owns",
-  "pnpm bench gc",
-  () => import("./commands/gc.ts"),
-  (it, options) => it.collectGarbage(options),
+addDriverOptions(
+  verb(
+    "gc",
+    "destroy sandboxes that no running workflow owns",
+    "pnpm bench gc --driver docker",
+    () => import("./commands/gc.ts"),
+    (it, _, __, command) => it.collectGarbage(command.opts<CommonOptions & DriverOptions>()),
+  ),
 );
 verb("up", "start the embedded stack and keep it", "pnpm bench up", stack, (it, options) =>
   it.upCommand(options),

@@ -1,12 +1,22 @@
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
+import { Client, Connection } from "@temporalio/client";
 import type { Deps } from "../activities/deps.ts";
+import { once } from "../activities/once.ts";
 import { fileBlobStore } from "../activities/store/blobs.ts";
 import { driversOf } from "./drivers.ts";
+import type { TemporalConnectionOptions } from "./temporal-connection.ts";
+
+/** The Temporal server and namespace of what is made; `server` is their name as an owner (`TemporalService.server`). */
+export interface Owner {
+  server: string;
+  connection: TemporalConnectionOptions;
+  namespace: string;
+}
 
 /** `server` names the Temporal server and namespace that own what is made (`TemporalService.server`). */
-export function makeDeps(state: string, server: string): Deps {
+export function makeDeps(state: string, { server, connection, namespace }: Owner): Deps {
   const stateFolder = resolve(state);
   const host = hostName(stateFolder);
   return {
@@ -15,6 +25,7 @@ export function makeDeps(state: string, server: string): Deps {
     server,
     blobs: fileBlobStore(join(stateFolder, "blobs")),
     driver: driversOf({ stateFolder, host, server }),
+    client: once(async () => new Client({ connection: await Connection.connect(connection), namespace })),
   };
 }
 

@@ -37,10 +37,11 @@ export async function serve(options: ServeOptions): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
   const health = options.health && (await serveHealth(options.health, () => workers));
   try {
+    const connection = temporalConnectionOptions(options.address);
     workers = await createWorkers({
       ...options,
-      connection: temporalConnectionOptions(options.address),
-      deps: makeDeps(options.state, options.server),
+      connection,
+      deps: makeDeps(options.state, { ...options, connection }),
     });
     const running = workers.run();
     if (isStopped) workers.shutdown();

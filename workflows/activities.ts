@@ -8,6 +8,8 @@ import type {
   CollectionResult,
   Observation,
   OpenedSandbox,
+  ReaperInput,
+  ReaperReport,
   ReplayResult,
   RunOutcome,
   SandboxKey,
@@ -35,12 +37,14 @@ export interface HostActivities {
   openSandbox(input: SandboxKey): Promise<OpenedSandbox>;
   /** Runs the commands of the trajectory that succeeded once more, in a sandbox that takes a lost one's place. */
   rebuildSandbox(input: AttemptKey & { sandbox: SandboxRef; seconds: number }): Promise<void>;
-  closeSandbox(input: { sandbox: SandboxRef }): Promise<void>;
+  closeSandbox(input: AttemptKey & { sandbox: SandboxRef }): Promise<void>;
   /** Destroys what a failed or cancelled `openSandbox` left; its reference is known to nobody. */
   discardSandbox(input: SandboxKey): Promise<void>;
   act(
     input: AttemptKey & { sandbox: SandboxRef; step: number; action: Action; seconds: number },
   ): Promise<Observation>;
+  /** Destroys the sandboxes of this holder whose owner is gone. */
+  reapSandboxes(input: ReaperInput): Promise<ReaperReport>;
   freezeArtifact(key: AttemptKey): Promise<ArtifactRef>;
   replayArtifact(
     input: AttemptKey & { sandbox: SandboxRef; artifact: ArtifactRef; seconds: number },

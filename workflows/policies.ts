@@ -26,6 +26,14 @@ export function hostQueue(host: string): string {
   return `bench-host-${host}`;
 }
 
+/**
+ * Opening waits for room, on a cluster for long: it has a queue of its own, so that those who wait never take the place
+ * of those who work and then give their room back.
+ */
+export function openingQueue(host: string): string {
+  return `${hostQueue(host)}-opening`;
+}
+
 /** Stands for a host where pods hold the sandboxes: any worker with the cluster's credentials reaches them. */
 export const KUBERNETES_HOST = "kubernetes";
 
@@ -43,8 +51,16 @@ export function onHost(host: string, seconds: number): ActivityOptions {
   };
 }
 
-/** Fetching a repository and making a sandbox have ceilings of their own (the plan's settings); this one is a net. */
-export const PREPARE_SECONDS = 3_600;
+/** Fetching a repository and waiting for room have ceilings of their own (the plan's settings); this one is a net. */
+const OPEN_SECONDS = 4 * 3_600;
+
+export function opening(host: string): ActivityOptions {
+  return { ...onHost(host, OPEN_SECONDS), taskQueue: openingQueue(host) };
+}
+
+export const FREEZE_SECONDS = 600;
+
+export const REAP_SECONDS = 600;
 
 export const CLOSE_SECONDS = 300;
 

@@ -8,7 +8,7 @@ import {
 import { CAUSES } from "../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "./activities.ts";
 import { failureOf } from "./failures.ts";
-import { attemptPause, general, onHost, PREPARE_SECONDS } from "./policies.ts";
+import { attemptPause, FREEZE_SECONDS, general, onHost } from "./policies.ts";
 import { type LiveSandbox, type Sandboxes, withSandbox } from "./sandboxes.ts";
 import { verdictAttribute } from "./search-attributes.ts";
 import { stopwatch } from "./stopwatch.ts";
@@ -127,7 +127,7 @@ async function setUp(
     const { sandbox, source, snapshots } = live.opened;
     Object.assign(facts, { source, snapshots, sandboxDriver: sandbox.driver });
     facts.setup = await runSystem(input, sandboxes, live, onStage);
-    facts.artifact = await proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS)).freezeArtifact(key);
+    facts.artifact = await proxyActivities<HostActivities>(onHost(host, FREEZE_SECONDS)).freezeArtifact(key);
     return facts.artifact;
   });
 }

@@ -7,7 +7,7 @@ import {
 import { CAUSES, isCause } from "../results/causes.ts";
 import type { HostActivities } from "./activities.ts";
 import { failureOf } from "./failures.ts";
-import { CLOSE_SECONDS, onHost, PREPARE_SECONDS } from "./policies.ts";
+import { CLOSE_SECONDS, onHost, opening } from "./policies.ts";
 import type { AttemptKey, OpenedSandbox, Purpose, SandboxLoss, SandboxRef } from "./types.ts";
 
 /** What the sandboxes of one attempt have in common; the lists are filled as things happen. */
@@ -77,7 +77,7 @@ async function openSandbox(
   purpose: Purpose,
   generation: number,
 ): Promise<OpenedSandbox> {
-  const prepare = proxyActivities<HostActivities>(onHost(host, PREPARE_SECONDS));
+  const prepare = proxyActivities<HostActivities>(opening(host));
   const sandbox = { ...key, purpose, generation };
   try {
     return await prepare.openSandbox(sandbox);
@@ -88,9 +88,9 @@ async function openSandbox(
 }
 
 /** Teardown also happens on cancel, timeout and failure; that it fails takes nothing from what was measured. */
-async function closeSandbox({ host, left }: Sandboxes, sandbox: SandboxRef): Promise<void> {
+async function closeSandbox({ key, host, left }: Sandboxes, sandbox: SandboxRef): Promise<void> {
   try {
-    await CancellationScope.nonCancellable(() => closing(host).closeSandbox({ sandbox }));
+    await CancellationScope.nonCancellable(() => closing(host).closeSandbox({ ...key, sandbox }));
   } catch (error) {
     left.push(`${sandbox.id}: ${failureOf(error).detail}`);
   }

@@ -1,3 +1,4 @@
+import type { SweepPlan } from "../benchmarks/sweep-plan.ts";
 import type { Cause } from "../results/causes.ts";
 
 /**
@@ -193,4 +194,24 @@ export interface RunOutcome {
   validity: "valid" | "infrastructure";
   cause: Cause | null;
   ebsr: boolean;
+}
+
+/** What of a sweep's plan says who provides its sandboxes. */
+export interface DriverPlan {
+  lock: Pick<SweepPlan["lock"], "driver" | "pods">;
+  settings: Pick<SweepPlan["settings"], "cluster" | "base_location">;
+}
+
+export interface ReaperInput {
+  /** Id of the schedule that starts this reaper. */
+  schedule: string;
+  host: string;
+  plan: DriverPlan;
+}
+
+export interface ReaperReport {
+  destroyed: number;
+  left: number;
+  /** Nothing is left to watch, and the schedule is gone. */
+  over: boolean;
 }

@@ -1,8 +1,8 @@
 import { Worker } from "@temporalio/worker";
 import { bundleWorkflows } from "../../workers/bundle.ts";
-import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
+import { GENERAL_QUEUE, hostQueue, openingQueue } from "../../workflows/policies.ts";
 import type { Progress } from "../../workflows/sweep.ts";
-import type { BenchmarkServer } from "./server.ts";
+import { allRunning, type BenchmarkServer } from "./server.ts";
 import { simulatedActivities, simulatedSweep } from "./simulated.ts";
 
 export interface Scale {
@@ -28,31 +28,30 @@ export async function measureScale(
     maxCachedWorkflows: 400,
   });
   const host = await Worker.create({ ...shared, taskQueue: hostQueue("simulated") });
+  const opening = await Worker.create({ ...shared, taskQueue: openingQueue("simulated") });
   let peak = 0;
   const sampler = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage().rss);
   }, 500);
   const said = setInterval(() => console.error(`  ${seen.published.length}/${runs} runs`), 30_000);
   try {
-    return await general.runUntil(
-      host.runUntil(async () => {
-        const from = performance.now();
-        const progress: Progress = await server.client.workflow.execute("sweep", {
-          workflowId: "scale",
-          taskQueue: GENERAL_QUEUE,
-          args: [simulatedSweep("scale", parallel)],
-        });
-        if (progress.done !== runs) throw new Error(`${progress.done} of ${runs} runs ended`);
-        const seconds = (performance.now() - from) / 1_000;
-        return {
-          runs,
-          steps,
-          seconds,
-          peak_rss_mib: peak / 2 ** 20,
-          longest_history: await longestHistory(server),
-        };
-      }),
-    );
+    return await allRunning([general, host, opening], async () => {
+      const from = performance.now();
+      const progress: Progress = await server.client.workflow.execute("sweep", {
+        workflowId: "scale",
+        taskQueue: GENERAL_QUEUE,
+        args: [simulatedSweep("scale", parallel)],
+      });
+      if (progress.done !== runs) throw new Error(`${progress.done} of ${runs} runs ended`);
+      const seconds = (performance.now() - from) / 1_000;
+      return {
+        runs,
+        steps,
+        seconds,
+        peak_rss_mib: peak / 2 ** 20,
+        longest_history: await longestHistory(server),
+      };
+    });
   } finally {
     clearInterval(sampler);
     clearInterval(said);

@@ -2,8 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
-import { DefaultLogger, NativeConnection, Runtime } from "@temporalio/worker";
+import { DefaultLogger, NativeConnection, Runtime, type Worker } from "@temporalio/worker";
 import { ensureTemporal, stopTemporal } from "../stack/temporal.ts";
+import { undone } from "./undo.ts";
 
 export interface BenchmarkServer {
   client: Client;
@@ -15,8 +16,14 @@ export interface BenchmarkServer {
 export async function withServer<T>(work: (server: BenchmarkServer) => Promise<T>): Promise<T> {
   quieten();
   const stateFolder = await mkdtemp(join(tmpdir(), "setup-bench-benchmark-"));
-  try {
-    const service = await ensureTemporal({ stateFolder, progress: (line) => console.error(line) });
+  const leave = new AbortController();
+  const starting = ensureTemporal({
+    stateFolder,
+    signal: leave.signal,
+    progress: (line) => console.error(line),
+  });
+  const use = async () => {
+    const service = await starting;
     const connection = await NativeConnection.connect(service.connection);
     const client = new Client({
       connection: await Connection.connect(service.connection),
@@ -28,16 +35,26 @@ export async function withServer<T>(work: (server: BenchmarkServer) => Promise<T
       await client.connection.close();
       await connection.close();
     }
-  } finally {
+  };
+  return undone(use, async () => {
+    // A server that is just being started would outlive the folder.
+    leave.abort();
+    await Promise.allSettled([starting]);
     await stopTemporal({ stateFolder });
     await rm(stateFolder, { recursive: true, force: true });
-  }
+  });
 }
 
 let quiet = false;
 
-/** The SDK takes one logger per process. */
+/** The SDK takes one logger per process. Its own signal handlers would stop workers that measures still use. */
 function quieten(): void {
-  if (!quiet) Runtime.install({ logger: new DefaultLogger("ERROR") });
+  if (!quiet) Runtime.install({ logger: new DefaultLogger("ERROR"), shutdownSignals: [] });
   quiet = true;
+}
+
+/** Runs the workers while `work` goes on. */
+export function allRunning<T>(workers: readonly Worker[], work: () => Promise<T>): Promise<T> {
+  const [first, ...others] = workers;
+  return first === undefined ? work() : first.runUntil(() => allRunning(others, work));
 }

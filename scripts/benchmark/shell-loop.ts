@@ -10,6 +10,7 @@ import { fetchSource, openTar } from "../../activities/source/fetch.ts";
 import { verifierMounts } from "../../activities/verify/mounts.ts";
 import { loadSuite } from "../../benchmarks/load.ts";
 import { detectHostNetworkSettings } from "../stack/host-network.ts";
+import { undone } from "./undo.ts";
 
 const REPOSITORIES = ["h11", "pluggy", "itsdangerous"];
 const BENCH = fileURLToPath(new URL("../bench.ts", import.meta.url));
@@ -24,13 +25,21 @@ export interface ShellLoop {
  * The same work twice: a sweep of the oracle, one run at a time, and a plain shell loop that for each repository sets
  * up in one chroot, sets up again in a fresh one, and there collects, checks and tests. Root only.
  */
-export async function measureShellLoop(state: string): Promise<ShellLoop> {
-  await execa(process.execPath, [BENCH, "up", "--state", state]);
+export function measureShellLoop(state: string): Promise<ShellLoop> {
+  const stack = (verb: "up" | "down") => execa(process.execPath, [BENCH, verb, "--state", state]);
+  const measure = async () => {
+    await stack("up");
+    return compare(state);
+  };
+  return undone(measure, () => stack("down"));
+}
+
+async function compare(state: string): Promise<ShellLoop> {
   await runSweep(state, "warm-up");
   const shell: number[] = [];
   const sweep: number[] = [];
   for (let round = 0; round < 2; round++) {
-    shell.push(await timed(await shellLoop(state)));
+    shell.push(await shellSeconds(state));
     sweep.push(await timed(() => runSweep(state, `round-${round}`)));
   }
   const [best, plain] = [Math.min(...sweep), Math.min(...shell)];
@@ -52,11 +61,24 @@ async function runSweep(state: string, name: string): Promise<void> {
   await execa(process.execPath, [BENCH, ...args, "--id", id, "--state", state, "--json"]);
 }
 
-async function shellLoop(state: string): Promise<() => Promise<void>> {
-  const stateFolder = resolve(state);
+async function shellSeconds(state: string): Promise<number> {
+  const work = await mkdtemp(join(tmpdir(), "setup-bench-shell-"));
+  const leave = new AbortController();
+  const measure = async () => timed(await shellLoop(resolve(state), work, leave.signal));
+  return undone(measure, async () => {
+    leave.abort();
+    // What is being killed may still write.
+    await rm(work, { recursive: true, force: true, maxRetries: 10 });
+  });
+}
+
+async function shellLoop(
+  stateFolder: string,
+  work: string,
+  cancelSignal: AbortSignal,
+): Promise<() => Promise<void>> {
   const base = await prepareBase({ kind: "debian" }, { stateFolder });
   const { suite } = await loadSuite("pypi-smoke");
-  const work = await mkdtemp(join(tmpdir(), "setup-bench-shell-"));
   const tasks = suite.tasks.filter((task) => REPOSITORIES.includes(task.id));
   for (const task of tasks) {
     await mkdir(join(work, task.id), { recursive: true });
@@ -68,7 +90,8 @@ async function shellLoop(state: string): Promise<() => Promise<void>> {
   const { environment, mounts } = detectHostNetworkSettings(process.env);
   const all = [...mounts, ...verifierMounts()].map(({ source, target }) => `${source}:${target}`);
   return async () => {
-    await execa("unshare", ["--mount", "bash", join(work, "loop.sh"), base.location, work, ...all], {
+    const alone = ["--mount", "--pid", "--fork", "--kill-child"];
+    await execa("unshare", [...alone, "bash", join(work, "loop.sh"), base.location, work, ...all], {
       env: {
         PATH: process.env.PATH,
         HOME: "/root",
@@ -77,8 +100,10 @@ async function shellLoop(state: string): Promise<() => Promise<void>> {
       },
       extendEnv: false,
       stdio: ["ignore", "ignore", "inherit"],
+      cancelSignal,
+      // The only one that unshare does not withhold from what it runs.
+      killSignal: "SIGKILL",
     });
-    await rm(work, { recursive: true, force: true });
   };
 }
 

@@ -20,6 +20,8 @@ export interface Seen {
   opened: string[];
   closed: string[];
   rebuilt: string[];
+  /** Schedules whose reaper came round. */
+  reaped: string[];
   /** Numbers of the steps decided, in order. */
   decided: number[];
   /** The most cells that were at work at the same time. */
@@ -33,7 +35,7 @@ export function simulatedActivities(simulation: Simulation): {
   activities: GeneralActivities & HostActivities;
   seen: Seen;
 } {
-  const seen: Seen = { published: [], opened: [], closed: [], rebuilt: [], decided: [], peak: 0 };
+  const seen: Seen = { published: [], opened: [], closed: [], rebuilt: [], reaped: [], decided: [], peak: 0 };
   const working = new Set<string>();
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const lose = (sandbox: string, step: number) => {
@@ -84,6 +86,10 @@ export function simulatedActivities(simulation: Simulation): {
     },
     async rebuildSandbox({ sandbox }) {
       seen.rebuilt.push(sandbox.id);
+    },
+    async reapSandboxes({ schedule }) {
+      seen.reaped.push(schedule);
+      return { destroyed: 0, left: 0, over: false };
     },
     async decide({ step }) {
       seen.decided.push(step);

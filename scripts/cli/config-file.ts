@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Command, Option } from "commander";
 import { parse } from "yaml";
 import { UsageError } from "../../benchmarks/usage-error.ts";
-import { listsFromFile } from "./options.ts";
+import { listsFromFile } from "./lists.ts";
 
 const DEFAULT_FILE = "bench.config.yaml";
 

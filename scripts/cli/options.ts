@@ -1,16 +1,24 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_BASE } from "../../activities/sandbox/base/request.ts";
+import { addClusterOptions, type ClusterOptions } from "./cluster-options.ts";
+import { earlier, list } from "./lists.ts";
 import { number, size, sizeText, wholeNumber } from "./values.ts";
 
+export const DRIVERS = ["local", "docker", "kubernetes"] as const;
+export type DriverName = (typeof DRIVERS)[number];
+
+export interface DriverOptions extends ClusterOptions {
+  driver: DriverName;
+}
+
 /** The options of a sweep, as parsed; each also has a `BENCH_*` variable and a key in the configuration file. */
-export interface SweepOptions extends CommonOptions {
+export interface SweepOptions extends CommonOptions, DriverOptions {
   suite?: string;
   system: string[];
   repos?: string[];
   tier?: "low" | "medium" | "high";
   limit?: number;
   repeat: number;
-  driver: "local";
   parallel: number;
   id?: string;
   out?: string;
@@ -67,17 +75,23 @@ export function addCommonOptions(command: Command): Command {
     .addOption(option("--json", "print JSON instead of text").default(false));
 }
 
+/** Which sandboxes, and where the cluster is. */
+export function addDriverOptions(command: Command): Command {
+  const driver = option("--driver <name>", "what provides sandboxes").choices(DRIVERS).default("local");
+  return addClusterOptions(command.addOption(driver));
+}
+
 export function addSweepOptions(command: Command): Command {
-  return addCommonOptions(command)
+  return addDriverOptions(addCommonOptions(command))
     .addOption(
       option("--suite <name|file>", "suite to run: a name (see `pnpm bench suites`) or a JSON or YAML file"),
     )
     .addOption(
       option("--system <names>", "systems to compare, separated by commas (see `pnpm bench systems`)")
-        .argParser(addList)
+        .argParser(list)
         .default([], "oracle,nop,naive"),
     )
-    .addOption(option("--repos <ids>", "only these repositories, separated by commas").argParser(addList))
+    .addOption(option("--repos <ids>", "only these repositories, separated by commas").argParser(list))
     .addOption(option("--tier <tier>", "only this tier").choices(["low", "medium", "high"]))
     .addOption(option("--limit <n>", "only the first n repositories").argParser(wholeNumber(1, 1e6)))
     .addOption(
@@ -85,7 +99,6 @@ export function addSweepOptions(command: Command): Command {
         .argParser(wholeNumber(1, 1_000))
         .default(1),
     )
-    .addOption(option("--driver <name>", "what provides sandboxes").choices(["local"]).default("local"))
     .addOption(option("--parallel <n>", "runs at the same time").argParser(wholeNumber(1, 500)).default(2))
     .addOption(option("--id <id>", "name of the sweep; the same line again attaches to it or continues it"))
     .addOption(option("--out <dir>", "folder of the sweep, else sweeps/<id> in the state folder"))
@@ -135,7 +148,7 @@ export function option(flags: string, description: string): Option {
   return made.env(`BENCH_${made.name().replaceAll("-", "_").toUpperCase()}`);
 }
 
-function seconds(flag: string, description: string, initial: number): Option {
+export function seconds(flag: string, description: string, initial: number): Option {
   return option(`${flag} <seconds>`, description).argParser(number(1, WEEK_SECONDS)).default(initial);
 }
 
@@ -143,23 +156,6 @@ function bytes(flag: string, description: string, initial: number, least: number
   return option(`${flag} <size>`, `${description}, as 512M or 4G`)
     .argParser(size(least, TIB * 1024))
     .default(initial, sizeText(initial));
-}
-
-/** Lists that came from the configuration file: a flag replaces them, while a repeated flag adds to the one before. */
-export const listsFromFile = new WeakSet<object>();
-
-function addList(text: string, before: string[] = []): string[] {
-  return [
-    ...earlier(before),
-    ...text
-      .split(",")
-      .map((part) => part.trim())
-      .filter(Boolean),
-  ];
-}
-
-function earlier<T>(before: T[]): T[] {
-  return listsFromFile.has(before) ? [] : before;
 }
 
 function addMirror(

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { workflowState } from "../../activities/reaper/ask.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { CommonOptions } from "../cli/options.ts";
-import { changeParallel, workflowState } from "../sweep/client.ts";
+import { changeParallel } from "../sweep/client.ts";
 import { openSweepByName } from "../sweep/open.ts";
 
 export async function pauseSweep(options: CommonOptions, id: string): Promise<number> {

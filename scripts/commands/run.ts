@@ -1,3 +1,4 @@
+import { reapOrphans } from "../../activities/reaper/reap.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { counted } from "../../results/format.ts";
 import { makeDeps } from "../../workers/deps.ts";
@@ -6,11 +7,12 @@ import { progressWriter } from "../cli/progress.ts";
 import { checkReady } from "../stack/ready.ts";
 import { checkAddress, ensureStack, markStackKept } from "../stack/stack.ts";
 import { attend } from "../sweep/attend.ts";
+import { checkCapabilities } from "../sweep/capabilities.ts";
 import { changeParallel, connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
 import { showDryRun } from "../sweep/dry-run.ts";
 import { resolveWish } from "../sweep/plan.ts";
 import { draftSweep, writeSweep } from "../sweep/prepare.ts";
-import { reapOrphans } from "../sweep/reap.ts";
+import { ensureReaper } from "../sweep/reaper.ts";
 
 /** `bench --suite …`: starts a sweep, or attaches to the one of the same id, and follows it to its table. */
 export async function runSweep(options: SweepOptions): Promise<number> {
@@ -20,12 +22,16 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const stack = { ...options, tell: writer.tell };
   // A server that can't be used is said first: a base may take a minute.
   await checkAddress(stack);
-  await checkReady(options.state);
+  await checkReady(options.state, options.address, options.driver === "local");
   const draft = await draftSweep(options, wish, writer.tell);
   const service = await ensureStack(stack);
+  const deps = makeDeps(options.state, service);
+  const driver = deps.driver(draft.plan);
+  await checkCapabilities(driver, draft.plan);
   const { plan, folder, before } = await writeSweep(draft);
   const client = await connect(service);
-  await reapOrphans(client, service.server, makeDeps(options.state, service.server).driver(plan.lock.driver));
+  await reapOrphans(client, service.server, driver);
+  await ensureReaper(client, plan, deps.host);
   const started = await startSweep(client, folder, plan);
   if (before !== null) {
     await unpauseInterrupted(client, plan.sweep);

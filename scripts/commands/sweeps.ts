@@ -1,6 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@temporalio/client";
+import { isUnreachable, workflowState } from "../../activities/reaper/ask.ts";
+import { reapOrphans } from "../../activities/reaper/reap.ts";
 import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { SWEEP_ID } from "../../benchmarks/sweep-plan.ts";
@@ -13,12 +15,12 @@ import { printRows } from "../cli/rows.ts";
 import { checkReady } from "../stack/ready.ts";
 import { temporalStatus } from "../stack/temporal.ts";
 import { attend, printResults } from "../sweep/attend.ts";
-import { connect, isUnreachable, progressOf, startSweep, workflowState } from "../sweep/client.ts";
+import { connect, progressOf, startSweep } from "../sweep/client.ts";
 import { existingPlan, sweepFolder } from "../sweep/folder.ts";
 import { followSweep } from "../sweep/follow.ts";
 import { openSweepByName, planByName } from "../sweep/open.ts";
 import { withBase } from "../sweep/prepare.ts";
-import { reapOrphans } from "../sweep/reap.ts";
+import { ensureReaper } from "../sweep/reaper.ts";
 
 const ASK_MS = 3_000;
 
@@ -29,7 +31,9 @@ export async function resumeSweep(options: CommonOptions, id: string): Promise<n
   const { client, service, plan: stored, folder } = await openSweepByName(options, id, "any");
   const writer = progressWriter(process.stderr);
   const plan = await withBase(stored, folder, options.state, writer.tell);
-  await reapOrphans(client, service.server, makeDeps(options.state, service.server).driver(plan.lock.driver));
+  const deps = makeDeps(options.state, service);
+  await reapOrphans(client, service.server, deps.driver(plan));
+  await ensureReaper(client, plan, deps.host);
   const started = await startSweep(client, folder, plan);
   await client.workflow.getHandle(id).signal("unpause");
   writer.tell(`sweep ${id} goes on, results in ${folder}`);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Client } from "@temporalio/client";
+import { runningSweeps } from "../../activities/reaper/ask.ts";
 import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { loadSuite } from "../../benchmarks/load.ts";
@@ -13,7 +14,7 @@ import type { CommonOptions } from "../cli/options.ts";
 import type { ProgressWriter } from "../cli/progress.ts";
 import { isStackKept, keepStack, stopStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
-import { INTERRUPTED, runningSweeps } from "./client.ts";
+import { INTERRUPTED } from "./client.ts";
 import { followSweep } from "./follow.ts";
 
 const ONE_SIGNAL_MS = 1_000;

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@temporalio/client";
+import { isUnreachable, stageOf, workflowState } from "../../activities/reaper/ask.ts";
 import { latestRecord } from "../../activities/store/sweep-folder.ts";
 import type { RunRecord } from "../../results/record.ts";
 import type { Stage } from "../../workflows/run.ts";
 import type { Progress } from "../../workflows/sweep.ts";
-import { isUnreachable, progressOf, stageOf, workflowState } from "./client.ts";
+import { progressOf } from "./client.ts";
 
 export interface View {
   sweep: string;

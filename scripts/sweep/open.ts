@@ -1,11 +1,12 @@
 import { dirname } from "node:path";
 import type { Client } from "@temporalio/client";
+import { workflowState } from "../../activities/reaper/ask.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { ensureStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
-import { connect, workflowState } from "./client.ts";
+import { connect } from "./client.ts";
 import { existingPlan, sweepFolder } from "./folder.ts";
 
 export interface OpenedSweep {

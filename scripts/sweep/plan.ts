@@ -6,6 +6,7 @@ import { selectTasks } from "../../benchmarks/select-tasks.ts";
 import { type ArmPlan, type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
+import type { DriverPlan } from "./driver-plan.ts";
 import { checkSweepId } from "./folder.ts";
 import { readScripts } from "./scripts.ts";
 
@@ -68,6 +69,7 @@ export interface Surroundings {
   base: { request: string; digest: string; location: string };
   environment: Record<string, string>;
   mounts: { source: string; target: string }[];
+  driver: DriverPlan;
   arms: ArmPlan[];
   harness: { version: string; commit: string | null };
 }
@@ -101,7 +103,8 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
         cpus: options.cpus,
         outputBytes: options.output,
       },
-      driver: options.driver,
+      driver: around.driver.driver,
+      pods: around.driver.pods,
       base: { request: around.base.request, digest: around.base.digest },
       tests_network: options.testsNetwork,
       harness_version: around.harness.version,
@@ -110,6 +113,7 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
       parallel: options.parallel,
       harness_commit: around.harness.commit,
       base_location: around.base.location,
+      cluster: around.driver.cluster,
       environment: around.environment,
       mounts: around.mounts,
       mirrors: options.mirror,

@@ -1,9 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { execa } from "execa";
-import { CausedError } from "../../activities/errors.ts";
 import type { BaseRecipe } from "../../activities/sandbox/base/made.ts";
-import { parseBaseRequest, prepareBase } from "../../activities/sandbox/base/prepare.ts";
 import { fileBlobStore } from "../../activities/store/blobs.ts";
 import { withLock } from "../../activities/store/lock.ts";
 import { writePlan } from "../../activities/store/sweep-folder.ts";
@@ -13,6 +11,8 @@ import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { detectHostNetworkSettings, type HostNetworkSettings } from "../stack/host-network.ts";
 import { makeArms } from "./arms.ts";
+import { baseFor } from "./base.ts";
+import { driverPlan } from "./driver-plan.ts";
 import {
   checkSweepId,
   existingPlan,
@@ -58,10 +58,12 @@ export async function draftSweep(
   const network = detectHostNetworkSettings(process.env);
   const blobs = fileBlobStore(resolve(options.state, "blobs"));
   const arms = await makeArms(wish, blobs);
-  const base = await baseOf(options.base, options.state, tell);
+  const driver = await driverPlan(options);
+  const base = await baseFor(options.driver, options.base, options.state, tell);
   const plan = makePlan(id, options, wish, {
     base: { request: options.base, digest: base.digest, location: base.location },
     ...withImage(base.recipe, network),
+    driver,
     arms,
     harness: await harnessVersion(),
   });
@@ -115,8 +117,9 @@ export async function withBase(
   state: string,
   tell: (line: string) => void,
 ): Promise<SweepPlan> {
-  if ((await stat(plan.settings.base_location).catch(missing)) !== null) return plan;
-  const { digest, location } = await baseOf(plan.lock.base.request, state, tell);
+  const { driver } = plan.lock;
+  if (driver === "local" && (await stat(plan.settings.base_location).catch(missing)) !== null) return plan;
+  const { digest, location } = await baseFor(driver, plan.lock.base.request, state, tell);
   if (digest !== plan.lock.base.digest) {
     throw new UsageError(
       `--base ${plan.lock.base.request}: was ${plan.lock.base.digest} and is now ${digest}; start a new sweep`,
@@ -125,18 +128,6 @@ export async function withBase(
   const moved = { ...plan, settings: { ...plan.settings, base_location: location } };
   await writePlan(folder, moved);
   return moved;
-}
-
-async function baseOf(request: string, state: string, tell: (line: string) => void) {
-  try {
-    return await prepareBase(parseBaseRequest(request), { stateFolder: resolve(state), progress: tell });
-  } catch (error) {
-    if (!(error instanceof CausedError)) throw error;
-    const [line] = error.message.split("\n", 1);
-    throw new UsageError(`--base ${request}: ${line}; name another one, or see \`pnpm bench doctor\``, {
-      cause: error,
-    });
-  }
 }
 
 function missing(error: NodeJS.ErrnoException): null {

@@ -2,7 +2,7 @@ import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkflowBundle } from "@temporalio/worker";
 import { type Seen, type Simulation, simulatedActivities } from "../../scripts/benchmark/simulated.ts";
 import { bundleWorkflows } from "../../workers/bundle.ts";
-import { GENERAL_QUEUE, hostQueue } from "../../workflows/policies.ts";
+import { GENERAL_QUEUE, hostQueue, openingQueue } from "../../workflows/policies.ts";
 import { testTemporal } from "../support/temporal.ts";
 
 Runtime.install({ logger: new DefaultLogger("ERROR") });
@@ -21,13 +21,15 @@ export async function withSimulation<T>(
   const shared = { connection, namespace, activities, maxConcurrentActivityTaskExecutions: 50 };
   const general = await Worker.create({ ...shared, taskQueue: GENERAL_QUEUE, workflowBundle: await bundle });
   const host = await Worker.create({ ...shared, taskQueue: hostQueue("simulated") });
-  const running = [general.run(), host.run()];
+  const opening = await Worker.create({ ...shared, taskQueue: openingQueue("simulated") });
+  const running = [general.run(), host.run(), opening.run()];
   const client = new Client({ connection: await Connection.connect(options), namespace });
   try {
     return await work(client, seen);
   } finally {
     general.shutdown();
     host.shutdown();
+    opening.shutdown();
     await Promise.all(running);
     await client.connection.close();
     await connection.close();

@@ -1,9 +1,9 @@
 import type { Client } from "@temporalio/client";
 import test from "ava";
+import { stageOf } from "../../activities/reaper/ask.ts";
+import { reapOrphans } from "../../activities/reaper/reap.ts";
 import type { SandboxOwner } from "../../activities/sandbox/driver.ts";
 import { AMPLE, simulatedSweep } from "../../scripts/benchmark/simulated.ts";
-import { stageOf } from "../../scripts/sweep/client.ts";
-import { reapOrphans } from "../../scripts/sweep/reap.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
 import type { RunInput } from "../../workflows/types.ts";
 import { withSimulation } from "./harness.ts";

@@ -1,6 +1,7 @@
 import type { Client } from "@temporalio/client";
 import test from "ava";
 import { simulatedSweep } from "../../scripts/benchmark/simulated.ts";
+import { ensureReaper } from "../../scripts/sweep/reaper.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
 import type { Progress } from "../../workflows/sweep.ts";
 import { withSimulation } from "./harness.ts";
@@ -152,5 +153,45 @@ test.serial("cancelling a sweep closes every sandbox that was opened", async (t)
     await handle.cancel();
     await t.throwsAsync(handle.result());
     t.deepEqual(seen.closed.toSorted(), seen.opened.toSorted());
+  });
+});
+
+test.serial("a reaper comes round for each holder of sandboxes, however often it is asked for", async (t) => {
+  await withSimulation({ cells: 1, steps: 1 }, async (client, seen) => {
+    const pods = { template: {}, user_namespaces: "auto" as const, headroom: 2.5 };
+    const cluster = {
+      kubeconfig: null,
+      context: null,
+      namespace: null,
+      capacity_seconds: 60,
+      unreachable: [],
+    };
+    const settings = { cluster: null, base_location: "/" };
+    await ensureReaper(client, { lock: { driver: "local", pods: null }, settings }, "simulated");
+    await ensureReaper(client, { lock: { driver: "local", pods: null }, settings }, "simulated");
+    await ensureReaper(
+      client,
+      { lock: { driver: "kubernetes", pods }, settings: { ...settings, cluster } },
+      "any",
+    );
+    let schedules: string[] = [];
+    // The list is a search index, which lags behind.
+    await until(async () => {
+      schedules = [];
+      for await (const { scheduleId } of client.schedule.list()) schedules.push(scheduleId);
+      return schedules.length >= 2;
+    });
+    t.deepEqual(schedules.map((id) => id.replace(/-[0-9a-f]+$/, "")).toSorted(), [
+      "reaper-kubernetes",
+      "reaper-local",
+    ]);
+    for (const id of schedules) await client.schedule.getHandle(id).trigger();
+    await until(() => seen.reaped.length > 0);
+    // The other one's queue is served by no worker here.
+    t.deepEqual(
+      seen.reaped,
+      schedules.filter((id) => id.startsWith("reaper-local")),
+    );
+    for (const id of schedules) await client.schedule.getHandle(id).delete();
   });
 });

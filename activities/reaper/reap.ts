@@ -1,6 +1,6 @@
 import type { Client } from "@temporalio/client";
-import type { SandboxDriver, SandboxOwner } from "../../activities/sandbox/driver.ts";
-import { stageOf, workflowState } from "./client.ts";
+import type { SandboxDriver, SandboxOwner } from "../sandbox/driver.ts";
+import { stageOf, workflowState } from "./ask.ts";
 
 export interface Reaped {
   /** Ids of the sandboxes that were destroyed. */

@@ -1,0 +1,28 @@
+import { CausedError } from "../../activities/errors.ts";
+import type { SandboxDriver } from "../../activities/sandbox/driver.ts";
+import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
+
+/** Throws UsageError when the driver can't do what the sweep needs, so that nothing is spent on it. */
+export async function checkCapabilities(
+  driver: Pick<SandboxDriver, "name" | "capabilities">,
+  { lock }: Pick<SweepPlan, "lock">,
+): Promise<void> {
+  const { networkSwitch } = await capabilitiesOf(driver);
+  if (lock.tests_network === "off" && !networkSwitch) {
+    throw new UsageError(
+      `--tests-network off: the sandboxes of --driver ${driver.name} can't be cut off from the network here; ` +
+        "say --tests-network on, or let sandboxes mount (see docs/settings.md)",
+    );
+  }
+}
+
+async function capabilitiesOf(driver: Pick<SandboxDriver, "name" | "capabilities">) {
+  try {
+    return await driver.capabilities();
+  } catch (error) {
+    if (!(error instanceof CausedError)) throw error;
+    const [line] = error.message.split("\n", 1);
+    throw new UsageError(`--driver ${driver.name}: ${line}`, { cause: error });
+  }
+}

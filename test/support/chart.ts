@@ -60,3 +60,36 @@ export async function render(
   });
   return { text: result.stdout, manifests: manifests.filter((manifest) => manifest !== null) };
 }
+
+/** Installs the chart for real; `remove` takes away what it made, volumes and namespaces included. */
+export async function install(
+  kubeconfig: string,
+  release: { name: string; namespace: string },
+  values: object,
+): Promise<{ test(changed?: object): Promise<{ passed: boolean; said: string }>; remove(): Promise<void> }> {
+  const run = async (args: string[], input = "") =>
+    execa(await helm(), [...args, "--namespace", release.namespace, "--kubeconfig", kubeconfig], {
+      input,
+      reject: false,
+      all: true,
+    });
+  const upgrade = async (now: object) => {
+    const upgraded = await run(
+      ["upgrade", "--install", release.name, CHART, "--values", "-"],
+      stringify(now),
+    );
+    if (upgraded.failed) throw new Error(upgraded.all);
+  };
+  await upgrade(values);
+  return {
+    async test(changed) {
+      if (changed) await upgrade({ ...values, ...changed });
+      const tested = await run(["test", release.name, "--logs", "--timeout", "5m"]);
+      return { passed: !tested.failed, said: tested.all };
+    },
+    async remove() {
+      const removed = await run(["uninstall", release.name]);
+      if (removed.failed) throw new Error(removed.all);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import type { V1APIResourceList } from "@kubernetes/client-node";
+import { request } from "undici";
+import type { Cluster } from "../../activities/sandbox/kubernetes/client.ts";
+import type { Manifest } from "./chart.ts";
+
+/** What the API server says of a manifest that it would create, unknown fields included; null when it takes it. */
+export async function refusalOf(cluster: Cluster, manifest: Manifest): Promise<string | null> {
+  const { apiVersion, kind, metadata } = manifest;
+  const root = `${apiVersion.includes("/") ? "/apis" : "/api"}/${apiVersion}`;
+  const { resources } = (await ask(cluster, "GET", root)).body as V1APIResourceList;
+  const resource = resources?.find((one) => one.kind === kind && !one.name.includes("/"));
+  if (resource === undefined) return `${apiVersion} ${kind}: the server does not know it`;
+  const where = resource.namespaced ? `/namespaces/${metadata.namespace}` : "";
+  const query = "dryRun=All&fieldValidation=Strict";
+  const { status, body } = await ask(cluster, "POST", `${root}${where}/${resource.name}?${query}`, manifest);
+  return status < 300 ? null : `${kind} ${metadata.name}: ${(body as { message?: string }).message}`;
+}
+
+async function ask(
+  cluster: Cluster,
+  method: "GET" | "POST",
+  path: string,
+  body?: object,
+): Promise<{ status: number; body: unknown }> {
+  const { headers } = await cluster.config().credentials();
+  const response = await request(`${cluster.server}${path}`, {
+    method,
+    headers: { ...headers, "content-type": "application/json" },
+    dispatcher: await cluster.config().dispatcher(),
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  return { status: response.statusCode, body: await response.body.json() };
+}

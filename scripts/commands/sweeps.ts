@@ -26,8 +26,8 @@ const ASK_MS = 3_000;
 
 /** Attaches to a live sweep, or starts its workflow again, which runs only the cells that are not finished. */
 export async function resumeSweep(options: CommonOptions, id: string): Promise<number> {
-  await planByName(options, id);
-  await checkReady(options.state);
+  const { plan: asked } = await planByName(options, id);
+  await checkReady(options.state, options.address, asked.lock.driver === "local");
   const { client, service, plan: stored, folder } = await openSweepByName(options, id, "any");
   const writer = progressWriter(process.stderr);
   const plan = await withBase(stored, folder, options.state, writer.tell);

@@ -4,15 +4,17 @@ import { initBinary } from "../common/init-binary.ts";
 import { containedDriver } from "../contained/driver.ts";
 import type { Capabilities, SandboxDriver, SandboxSpec } from "../driver.ts";
 import { type ConnectOptions, connectCluster } from "./client.ts";
-import { type EngineParts, kubernetesEngine, podFor } from "./engine.ts";
+import { type EngineParts, kubernetesEngine, podFor, privilegeOf } from "./engine.ts";
 import { mountArchive } from "./mount-archive.ts";
 import { selector } from "./names.ts";
+import { nodeStores } from "./node-stores.ts";
 import { listSweeps, programObject, remembered, removeSweep, sweepObject } from "./objects.ts";
 import type { Privilege } from "./pod-spec.ts";
 import type { PodTemplate } from "./pod-template.ts";
 import { watchPods } from "./pod-watch.ts";
 import { podsOf } from "./pods.ts";
 import { type Found, findPrivilege, type UserNamespaces } from "./probe.ts";
+import { storePod } from "./store-pod.ts";
 
 export interface KubernetesOptions extends ConnectOptions {
   /** Sandboxes of other installations in the namespace are never touched; the same for all workers of one. */
@@ -74,9 +76,24 @@ export function kubernetesDriver(options: KubernetesOptions): KubernetesDriver {
       join(stateFolder, "mounts"),
       mounts.map(({ source }) => source),
     );
+  const stores = nodeStores({
+    cluster,
+    pods,
+    manifest: async (sandbox, sweep) =>
+      storePod({
+        ...pick(options),
+        sweep,
+        node: sandbox.spec?.nodeName ?? "",
+        image: sandbox.spec?.containers[0]?.image ?? "",
+        program: await program(),
+        userNamespace: privilegeOf(sandbox).userNamespace,
+        parent: await sweepObject(cluster, installation, sweep),
+      }),
+  });
   const partsWith = (privilege: EngineParts["privilege"]): EngineParts => ({
     cluster,
     pods,
+    stores,
     ...pick(options),
     privilege,
     program,
@@ -97,10 +114,10 @@ export function kubernetesDriver(options: KubernetesOptions): KubernetesDriver {
     const find = () => findPrivilege(probeSpec(image), options.userNamespaces, driverWith);
     return remembered(cluster, key, find);
   });
-  const privilegeOf = async ({ base }: SandboxSpec) => (await privilegeFor(base.location)).privilege;
+  const privilegeOfBase = async ({ base }: SandboxSpec) => (await privilegeFor(base.location)).privilege;
   return {
-    ...containedDriver(kubernetesEngine(partsWith(privilegeOf))),
-    check: async (spec) => pods.check(await podFor(partsWith(privilegeOf), spec)),
+    ...containedDriver(kubernetesEngine(partsWith(privilegeOfBase))),
+    check: async (spec) => pods.check(await podFor(partsWith(privilegeOfBase), spec)),
     listSweeps: () => listSweeps(cluster, installation),
     removeSweep: (sweep) => removeSweep(cluster, installation, sweep),
     async close() {

@@ -7,17 +7,19 @@ import {
   type CallInput,
   type CallResult,
   type ContainerEngine,
+  type FileInput,
   type Provided,
   TransportFault,
 } from "../contained/engine.ts";
 import { frameFile, parseAnswer } from "../contained/frame.ts";
-import { call as callLine, MOUNTS } from "../contained/layout.ts";
+import { call as callLine, MOUNTS, relayed } from "../contained/layout.ts";
 import type { Capabilities, SandboxOwner, SandboxSpec } from "../driver.ts";
 import type { Cluster } from "./client.ts";
 import { ExecFault, execInPod } from "./exec.ts";
 import { limiter } from "./limiter.ts";
 import type { MountArchive } from "./mount-archive.ts";
 import { ANNOTATIONS, LABELS, podName, selector } from "./names.ts";
+import type { NodeStores } from "./node-stores.ts";
 import { type Privilege, podManifest } from "./pod-spec.ts";
 import type { PodTemplate } from "./pod-template.ts";
 import type { Pods } from "./pods.ts";
@@ -25,6 +27,7 @@ import type { Pods } from "./pods.ts";
 export interface EngineParts {
   cluster: Cluster;
   pods: Pods;
+  stores: NodeStores;
   installation: string;
   template: PodTemplate;
   headroom: number;
@@ -105,18 +108,36 @@ export async function podFor(parts: EngineParts, spec: SandboxSpec): Promise<V1P
 }
 
 async function callInPod(
-  { cluster, pods }: EngineParts,
+  parts: EngineParts,
   name: string,
   argv: readonly string[],
   input: CallInput | null,
 ): Promise<CallResult> {
-  await pods.running(name);
+  const pod = await parts.pods.running(name);
+  const file = typeof input === "function" && "sha256" in input ? (input as FileInput) : null;
+  const address = file && (await parts.stores.holding(pod, file));
+  if (file && address) {
+    const result = await execute(parts, name, relayed(address, file.sha256, argv), null);
+    // What the call itself says no to, it would say no to again.
+    if (parseAnswer(result).status !== "failed") return result;
+    parts.stores.unreachable(pod);
+  }
+  return execute(parts, name, argv, typeof input === "function" ? input() : input);
+}
+
+async function execute(
+  { cluster, pods }: EngineParts,
+  name: string,
+  argv: readonly string[],
+  input: Uint8Array | AsyncIterable<Uint8Array> | null,
+): Promise<CallResult> {
   try {
-    return await execInPod(cluster, name, argv, typeof input === "function" ? input() : input);
+    return await execInPod(cluster, name, argv, input);
   } catch (error) {
     if (!(error instanceof ExecFault)) throw error;
-    if (error.status === 403)
+    if (error.status === 403) {
       throw new CausedError("credentials", `exec into pod ${name}: ${error.message}`, { cause: error });
+    }
     // The server knows why, where the connection does not; it is waited for if it is away.
     await pods.present(name);
     throw new TransportFault(`exec into pod ${name}: ${error.message}`, { cause: error });
@@ -124,7 +145,7 @@ async function callInPod(
 }
 
 /** As the pod was made, whoever made it. */
-function privilegeOf(pod: V1Pod): Privilege {
+export function privilegeOf(pod: V1Pod): Privilege {
   const noted = pod.metadata?.annotations?.[ANNOTATIONS.privilege];
   if (noted === undefined)
     throw new Error(`pod ${pod.metadata?.name} has no annotation ${ANNOTATIONS.privilege}`);

@@ -30,7 +30,7 @@ export const ANNOTATIONS = {
   privilege: `${PREFIX}/privilege`,
 } as const;
 
-export type Role = "sandbox" | "warm" | "probe" | "cache";
+export type Role = "sandbox" | "warm" | "store";
 
 function digest(parts: readonly string[], length: number): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, length);

@@ -195,3 +195,11 @@ test.serial("a removal that was killed half-way is finished by the next look at 
   await driver.list();
   t.false(existsSync(dirname(left)));
 });
+
+test.serial("without the network a sandbox has no interface but loopback", async (t) => {
+  await withSandbox(subject, { network: "on" }, async ({ say, ref }) => {
+    t.not(await say("ls /sys/class/net"), "lo");
+    await driver.network(ref, "off");
+    t.is(await say("ls /sys/class/net"), "lo");
+  });
+});

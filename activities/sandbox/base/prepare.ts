@@ -1,4 +1,3 @@
-import { lstat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { CausedError } from "../../errors.ts";
 import { withLock } from "../../store/lock.ts";
@@ -75,7 +74,7 @@ async function make(
       options.progress?.("unpacking the base");
       const root = join(partial, "staged", "root");
       await cache.unpacker.unpack(made.tar, root);
-      await checkRoot(root);
+      if (!(await cache.unpacker.hasBash(root))) throw noBash();
       await complete(cache, partial, made.digest, made.recipe);
       base = await findByDigest(cache, made.digest);
     }
@@ -104,17 +103,8 @@ function makerOf(request: BaseRequest): BaseMaker {
 }
 
 /** Every command runs by bash; better to say at once that there is none. */
-async function checkRoot(root: string): Promise<void> {
-  for (const shell of ["usr/bin/bash", "bin/bash"]) {
-    try {
-      await lstat(join(root, shell));
-      return;
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
-    }
-  }
-  throw new CausedError(
+function noBash(): CausedError {
+  return new CausedError(
     "image_pull",
     "base: neither /usr/bin/bash nor /bin/bash is in it, so it is no root file system that commands can run in. " +
       "Remedy: give a base with bash (of an image archive, name it docker-archive:FILE or oci:FILE)",

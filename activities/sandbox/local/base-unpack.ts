@@ -3,7 +3,7 @@ import { chown, mkdir, open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { execa } from "execa";
 import { CausedError } from "../../errors.ts";
-import type { BaseUnpacker } from "../base/unpack.ts";
+import { type BaseUnpacker, folderHasBash } from "../base/unpack.ts";
 import { initBinary } from "../common/init-binary.ts";
 import { idMap } from "./id-map.ts";
 
@@ -14,6 +14,7 @@ export function localUnpacker(stateFolder: string): BaseUnpacker {
   return {
     form: root ? "mapped" : `mapped-${user}-${group}`,
     unpack: (tar, target) => unpackBase(state, tar, target),
+    hasBash: folderHasBash,
     remove: (target) => removeMapped(state, target),
   };
 }

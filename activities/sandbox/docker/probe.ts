@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import type Docker from "dockerode";
+import { pack } from "tar-stream";
+import { beginInput } from "../contained/begin.ts";
+import { parseAnswer } from "../contained/frame.ts";
+import { call } from "../contained/layout.ts";
+import type { SandboxSpec } from "../driver.ts";
+import { messageOf } from "./client.ts";
+import { execInContainer } from "./exec.ts";
+import { containerName, IMAGES } from "./names.ts";
+import { provideContainer } from "./provide.ts";
+import { providedBy, type Rights } from "./rights.ts";
+
+/** From what is best to what every engine allows. */
+const CHOICES: readonly Rights[] = [
+  { snapshots: "layers", loopDevices: true },
+  { snapshots: "layers", loopDevices: false },
+  { snapshots: "rebuild", loopDevices: false },
+];
+const IMAGE = `${IMAGES}:probe`;
+
+export interface Found {
+  rights: Rights;
+  /** What was refused on the way, for whoever asks why it is not better. */
+  refused: string[];
+}
+
+/** Finds what the engine lets a sandbox do, by beginning real ones without any files in them. */
+export async function findRights(
+  docker: Docker,
+  options: { installation: string; binary: string; local: boolean },
+): Promise<Found> {
+  await importProbeImage(docker);
+  const refused: string[] = [];
+  for (const rights of CHOICES) {
+    const problem = await tryRights(docker, rights, options);
+    if (problem === null) return { rights, refused };
+    refused.push(`${JSON.stringify(rights)}: ${problem}`);
+  }
+  throw new Error(`the engine runs no sandbox at all: ${refused.at(-1)}`);
+}
+
+async function tryRights(
+  docker: Docker,
+  rights: Rights,
+  options: { installation: string; binary: string; local: boolean },
+): Promise<string | null> {
+  const spec = probeSpec();
+  const name = containerName(options.installation, spec.id);
+  const container = docker.getContainer(name);
+  try {
+    await provideContainer(spec, { docker, name, rights, ...options });
+    const provided = providedBy({ driver: "docker", id: spec.id, host: "" }, rights, []);
+    const answer = parseAnswer(await execInContainer(container, call("begin"), beginInput(spec, provided)));
+    return answer.status === "ok" ? null : answer.body.toString();
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    await container.remove({ force: true, v: true }).catch((error) => {
+      process.emitWarning(`the probe container ${name} is left behind: ${messageOf(error)}`);
+    });
+  }
+}
+
+function probeSpec(): SandboxSpec {
+  return {
+    id: `probe-${randomUUID()}`,
+    owner: { server: "", sweep: "", run: "", attempt: 0, workflow: "" },
+    base: { digest: "probe", location: IMAGE },
+    limits: { memoryBytes: 256 << 20, processes: 100, diskBytes: 64 << 20, cpus: 1, deadlineSeconds: 60 },
+    network: "off",
+    environment: {},
+    mounts: [],
+  };
+}
+
+async function importProbeImage(docker: Docker): Promise<void> {
+  const tar = pack();
+  tar.entry({ name: "etc/", type: "directory", mode: 0o755 });
+  tar.finalize();
+  const [repo, tag] = IMAGE.split(":");
+  const stream = await docker.importImage(Readable.from(tar), { repo, tag });
+  await new Promise((resolve, reject) => {
+    docker.modem.followProgress(stream, (error: Error | null) => (error ? reject(error) : resolve(null)));
+  });
+}

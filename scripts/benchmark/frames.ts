@@ -7,6 +7,7 @@ import type { SandboxDriver } from "../../activities/sandbox/driver.ts";
 import { localDriver } from "../../activities/sandbox/local/driver.ts";
 import { runCommand } from "../../activities/sandbox/run-command.ts";
 import type { SandboxRef } from "../../workflows/types.ts";
+import { undone } from "./undo.ts";
 
 /** A layer as a set-up leaves it: 4,000 files, 200 MB. */
 const FILL =
@@ -41,16 +42,17 @@ async function framesOfLocalDriver(state: string): Promise<Pick<Frames, "push_ms
   const base = await prepareBase({ kind: "debian" }, { stateFolder: resolve(state) });
   const stateFolder = await mkdtemp(join(tmpdir(), "setup-bench-frames-"));
   const driver = localDriver({ stateFolder, host: "benchmark" });
-  const sandbox = await driver.create({
-    id: "frames",
-    owner: { server: "none", sweep: "benchmark", run: "frames", attempt: 1, workflow: "benchmark" },
-    base,
-    limits: { memoryBytes: 2 ** 31, processes: 500, diskBytes: 2 ** 33, cpus: 2, deadlineSeconds: 600 },
-    network: "off",
-    environment: {},
-    mounts: [],
-  });
-  try {
+  const sandbox: SandboxRef = { driver: driver.name, id: "frames", host: "benchmark" };
+  const measure = async () => {
+    await driver.create({
+      id: sandbox.id,
+      owner: { server: "none", sweep: "benchmark", run: "frames", attempt: 1, workflow: "benchmark" },
+      base,
+      limits: { memoryBytes: 2 ** 31, processes: 500, diskBytes: 2 ** 33, cpus: 2, deadlineSeconds: 600 },
+      network: "off",
+      environment: {},
+      mounts: [],
+    });
     await fill(driver, sandbox, "fill", FILL);
     const push: number[] = [];
     const pop: number[] = [];
@@ -63,10 +65,11 @@ async function framesOfLocalDriver(state: string): Promise<Pick<Frames, "push_ms
       await driver.drop(sandbox, `fork-${round}`);
     }
     return { push_ms: median(push), pop_ms: median(pop), fork_ms: median(fork) };
-  } finally {
+  };
+  return undone(measure, async () => {
     await driver.destroy(sandbox);
     await rm(stateFolder, { recursive: true, force: true });
-  }
+  });
 }
 
 async function fill(driver: SandboxDriver, sandbox: SandboxRef, id: string, command: string): Promise<void> {
@@ -90,7 +93,7 @@ async function dockerTimes(state: string): Promise<{ commit: number; run: number
   const image = "setup-bench-benchmark";
   await execa("bash", ["-c", `tar -c -C ${base.location} . | docker import - ${image}:base`]);
   const name = `${image}-frames`;
-  try {
+  const measure = async () => {
     await execa("docker", ["run", "-d", "--name", name, `${image}:base`, "sleep", "infinity"]);
     await execa("docker", ["exec", name, "bash", "-c", FILL]);
     const commit: number[] = [];
@@ -104,10 +107,11 @@ async function dockerTimes(state: string): Promise<{ commit: number; run: number
       );
     }
     return { commit: median(commit), run: median(run) };
-  } finally {
+  };
+  return undone(measure, async () => {
     await docker(["rm", "-f", name, ...[0, 1, 2].map((round) => `${name}-${round}`)]);
     await docker(["rmi", "-f", ...["base", 0, 1, 2].map((tag) => `${image}:${tag}`)]);
-  }
+  });
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

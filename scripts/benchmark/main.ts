@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
-import { stopStack } from "../stack/stack.ts";
 import { measureFrames } from "./frames.ts";
 import { measureOrchestration } from "./orchestration.ts";
 import { measureScale } from "./scale.ts";
 import { withServer } from "./server.ts";
 import { measureShellLoop } from "./shell-loop.ts";
+import { undoOnSignals } from "./undo.ts";
 
 const { values } = parseArgs({
   options: {
@@ -31,16 +31,13 @@ if (values.help) {
   process.exit();
 }
 
+undoOnSignals();
 const [runs, steps] = [Number(values.runs), Number(values.steps)];
 const measures: Record<string, () => Promise<object>> = {
   orchestration: () => withServer((server) => measureOrchestration(server, 10)),
   scale: () => withServer((server) => measureScale(server, { runs, steps, parallel: 40 })),
   frames: () => measureFrames(values.state),
-  shell: async () => {
-    const measured = await measureShellLoop(values.state);
-    await stopStack(values.state);
-    return measured;
-  },
+  shell: () => measureShellLoop(values.state),
 };
 const wanted = values.only === undefined ? Object.keys(measures) : values.only.split(",");
 const results: Record<string, object> = {};

@@ -5,11 +5,12 @@ import { insideNetwork } from "../contained/driver.ts";
 import type { CallInput, ContainerEngine } from "../contained/engine.ts";
 import type { Capabilities, SandboxOwner, SandboxSpec } from "../driver.ts";
 import type { Cluster } from "./client.ts";
-import { furnish, privilegeOf, provided, serverAddress } from "./furnish.ts";
+import { furnish, furnished, privilegeOf, provided, serverAddress } from "./furnish.ts";
 import { limiter } from "./limiter.ts";
 import type { MountArchive } from "./mount-archive.ts";
 import { ANNOTATIONS, LABELS, podName, selector } from "./names.ts";
 import type { NodeStores } from "./node-stores.ts";
+import type { Places } from "./places.ts";
 import { callInPod } from "./pod-call.ts";
 import { type Privilege, podManifest } from "./pod-spec.ts";
 import type { PodTemplate } from "./pod-template.ts";
@@ -18,6 +19,7 @@ import type { Pods } from "./pods.ts";
 export interface EngineParts {
   cluster: Cluster;
   pods: Pods;
+  places: Places;
   stores: NodeStores;
   installation: string;
   template: PodTemplate;
@@ -37,30 +39,33 @@ const WAIT_FOR_BEGIN_SECONDS = 900;
 
 /** Pods as the containers of sandboxes: one bare pod each, found by the name that its sandbox's id gives it. */
 export function kubernetesEngine(parts: EngineParts): ContainerEngine {
-  const { cluster, pods, installation } = parts;
+  const { cluster, pods, places, installation } = parts;
   const calling = limiter(CALLS);
-  const nameOf = (ref: SandboxRef) => podName(installation, ref.id);
-  const call = (ref: SandboxRef, argv: readonly string[], input: CallInput | null) =>
-    calling(() => callInPod(parts, nameOf(ref), argv, input));
+  const call = async (ref: SandboxRef, argv: readonly string[], input: CallInput | null) => {
+    const name = await places.nameOf(ref.id);
+    return calling(() => callInPod(parts, name, argv, input));
+  };
   const reference = (id: string): SandboxRef => ({ driver: "kubernetes", id, host: KUBERNETES_HOST });
   const engine: ContainerEngine = {
     name: "kubernetes",
     capabilities: parts.capabilities,
     call,
     async create(spec) {
-      const pod = await pods.provide(await podFor(parts, spec));
+      const mounts = await parts.mounts(spec);
+      const pod = await places.provide(spec.id, await podFor(parts, spec), mounts);
       const ref = reference(spec.id);
-      const inside = await furnish(pod, await parts.mounts(spec), (argv, input) => call(ref, argv, input));
+      const inside = furnished(pod) ?? (await furnish(pod, mounts, (argv, input) => call(ref, argv, input)));
       return provided(ref, pod, [...parts.unreachable, ...serverAddress(cluster), ...inside.unreachable]);
     },
     async network(ref, state) {
-      const pod = await pods.running(nameOf(ref));
+      const name = await places.nameOf(ref.id);
+      const pod = await pods.running(name);
       if (privilegeOf(pod).mounts) return insideNetwork(engine, ref, state);
       // With the uid, it is refused when another pod has taken the name.
       const body = { metadata: { uid: pod.metadata?.uid ?? "", labels: { [LABELS.network]: state } } };
-      await pods.patch(nameOf(ref), body);
+      await pods.patch(name, body);
     },
-    destroy: (ref) => pods.remove(nameOf(ref)),
+    destroy: (ref) => places.remove(ref.id),
     async list() {
       const { namespace } = cluster;
       const labelSelector = selector(installation, "sandbox");
@@ -87,7 +92,7 @@ export async function podFor(parts: EngineParts, spec: SandboxSpec): Promise<V1P
     program,
     template: parts.template,
     headroom: parts.headroom,
-    mountBytes: mounts?.size ?? 0,
+    mounts,
     waitSeconds: WAIT_FOR_BEGIN_SECONDS,
     parent,
   });

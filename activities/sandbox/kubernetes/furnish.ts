@@ -55,6 +55,12 @@ export async function furnish(pod: V1Pod, mounts: MountArchive | null, ask: Ask)
   return { unreachable: [...single(apiServer), ...single(pod.status?.hostIP ?? "")] };
 }
 
+/** What was found of a pod that was made ahead of need; null for others. */
+export function furnished({ metadata }: V1Pod): Inside | null {
+  const noted = metadata?.annotations?.[ANNOTATIONS.inside];
+  return noted === undefined ? null : (JSON.parse(noted) as Inside);
+}
+
 /** The API server as this process reaches it, where that is a way for pods too. */
 export function serverAddress({ server }: Cluster): string[] {
   const { hostname } = new URL(server);

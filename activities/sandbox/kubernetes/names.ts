@@ -28,6 +28,10 @@ export const ANNOTATIONS = {
   resources: `${PREFIX}/resources`,
   /** What the pod's PID 1 was given, for workers that did not make it. */
   privilege: `${PREFIX}/privilege`,
+  /** Digest of the mounts that it is brought. */
+  mounts: `${PREFIX}/mounts`,
+  /** What a pod that was made ahead of need has been found to be from inside. */
+  inside: `${PREFIX}/inside`,
 } as const;
 
 export type Role = "sandbox" | "warm" | "store";

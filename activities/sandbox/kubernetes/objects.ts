@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { V1ConfigMap } from "@kubernetes/client-node";
+import type { V1ConfigMap, V1OwnerReference } from "@kubernetes/client-node";
 import { isFault } from "./api-error.ts";
 import type { Cluster } from "./client.ts";
 import { ANNOTATIONS, LABELS, labelValue, objectName, selector } from "./names.ts";
@@ -11,7 +11,7 @@ export interface Parent {
   uid: string;
 }
 
-const PROGRAM_LABEL = { "app.kubernetes.io/managed-by": "setup-bench" };
+const OURS = { "app.kubernetes.io/managed-by": "setup-bench" };
 /** A ConfigMap holds 1 MiB. */
 const PROGRAM_BYTES = 1_000_000;
 
@@ -22,7 +22,7 @@ const PROGRAM_BYTES = 1_000_000;
 export async function sweepObject(cluster: Cluster, installation: string, sweep: string): Promise<Parent> {
   const name = objectName("sweep", installation, sweep);
   const labels = {
-    ...PROGRAM_LABEL,
+    ...OURS,
     [LABELS.installation]: labelValue(installation),
     [LABELS.sweep]: labelValue(sweep),
   };
@@ -52,7 +52,7 @@ export async function programObject(cluster: Cluster, binary: string): Promise<s
   }
   const name = objectName("init", createHash("sha256").update(content).digest("hex"));
   const { name: made } = await getOrCreate(cluster, {
-    metadata: { name, labels: PROGRAM_LABEL },
+    metadata: { name, labels: OURS },
     immutable: true,
     binaryData: { [binaryName]: content.toString("base64") },
   });
@@ -85,11 +85,55 @@ export async function remembered<T>(
   }
   const found = await find();
   await getOrCreate(cluster, {
-    metadata: { name, labels: PROGRAM_LABEL },
+    metadata: { name, labels: OURS },
     immutable: true,
     data: { found: JSON.stringify(found) },
   });
   return found;
+}
+
+/** Notes which pod is the sandbox's, and gives the one that was noted first. */
+export async function writeClaim(
+  cluster: Cluster,
+  installation: string,
+  id: string,
+  pod: string,
+  parent: V1OwnerReference | undefined,
+): Promise<string> {
+  const body: V1ConfigMap = {
+    metadata: {
+      name: objectName("claim", installation, id),
+      labels: { ...OURS, [LABELS.installation]: labelValue(installation) },
+      ...(parent ? { ownerReferences: [parent] } : {}),
+    },
+    immutable: true,
+    data: { pod },
+  };
+  const { namespace } = cluster;
+  try {
+    await cluster.core("note a claim", (api) => api.createNamespacedConfigMap({ namespace, body }));
+    return pod;
+  } catch (error) {
+    if (!isFault(error, "conflict")) throw error;
+    return (await readClaim(cluster, installation, id)) ?? writeClaim(cluster, installation, id, pod, parent);
+  }
+}
+
+export async function readClaim(cluster: Cluster, installation: string, id: string): Promise<string | null> {
+  const { namespace } = cluster;
+  const name = objectName("claim", installation, id);
+  try {
+    const read = () =>
+      cluster.core("read a claim", (api) => api.readNamespacedConfigMap({ namespace, name }));
+    return (await read()).data?.pod ?? null;
+  } catch (error) {
+    if (isFault(error, "gone")) return null;
+    throw error;
+  }
+}
+
+export async function removeClaim(cluster: Cluster, installation: string, id: string): Promise<void> {
+  await removeConfigMap(cluster, objectName("claim", installation, id));
 }
 
 async function getOrCreate(cluster: Cluster, body: V1ConfigMap): Promise<Parent> {

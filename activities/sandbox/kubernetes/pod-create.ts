@@ -14,7 +14,7 @@ export async function getOrCreatePod(
   cluster: Cluster,
   watch: PodWatch,
   manifest: V1Pod,
-  { installation, capacitySeconds, onWait }: PodsOptions,
+  { installation, capacitySeconds, onWait, makeRoom }: PodsOptions,
 ): Promise<V1Pod> {
   const { namespace } = cluster;
   const name = manifest.metadata?.name ?? "";
@@ -32,6 +32,7 @@ export async function getOrCreatePod(
       if (!isFault(error, "quota")) throw refused(error, cluster);
       if (Date.now() > end) throw new NoRoom(`no room after ${capacitySeconds} s: ${error.message}`);
       onWait(error.message);
+      await makeRoom();
       await watch.change(name, jittered(ASK_AGAIN_MS / 2));
     }
   }

@@ -21,8 +21,8 @@ export interface PodSettings {
   template: PodTemplate;
   /** Memory and CPU requests are the limits divided by this. */
   headroom: number;
-  /** Bytes that spec.mounts take in the pod. */
-  mountBytes: number;
+  /** What spec.mounts are brought as; null for none. */
+  mounts: { size: number; sha256: string } | null;
   /** How long PID 1 waits for `begin`. */
   waitSeconds: number;
   /** The sweep's owner object: deleting it deletes the pod. Null for pods of no sweep. */
@@ -67,7 +67,7 @@ export function podResources(
 
 /** The bare pod of one sandbox. The same for the same arguments, so that two workers make the same one. */
 export function podManifest(name: string, spec: SandboxSpec, settings: PodSettings): V1Pod {
-  const resources = podResources(spec, settings.headroom, settings.mountBytes);
+  const resources = podResources(spec, settings.headroom, settings.mounts?.size ?? 0);
   const pod = barePod(name, spec, settings, resources);
   return mergeTemplate(pod, settings.template);
 }
@@ -90,6 +90,7 @@ function barePod(name: string, spec: SandboxSpec, settings: PodSettings, resourc
         [ANNOTATIONS.owner]: JSON.stringify(spec.owner),
         [ANNOTATIONS.resources]: JSON.stringify(resources),
         [ANNOTATIONS.privilege]: JSON.stringify(settings.privilege),
+        ...(settings.mounts ? { [ANNOTATIONS.mounts]: settings.mounts.sha256 } : {}),
       },
       ...(parent ? { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", ...parent }] } : {}),
     },

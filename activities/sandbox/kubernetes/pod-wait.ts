@@ -10,8 +10,10 @@ export interface PodsOptions {
   installation: string;
   /** How long a pod may wait for room in the cluster or in the namespace's quota. */
   capacitySeconds: number;
-  /** Told what a pod waits for, now and then. */
+  /** Called now and then with what a pod waits for. */
   onWait: (message: string) => void;
+  /** Called with each of these waits for room. */
+  makeRoom: () => Promise<void>;
 }
 
 /** The watch tells of changes at once; asking again is the net below it. */
@@ -24,13 +26,13 @@ export async function waitUntilRunning(
   cluster: Cluster,
   watch: PodWatch,
   made: V1Pod,
-  { capacitySeconds, onWait }: PodsOptions,
+  { capacitySeconds, onWait, makeRoom }: PodsOptions,
 ): Promise<V1Pod> {
   const name = made.metadata?.name ?? "";
   const uid = made.metadata?.uid;
   const begun = Date.now();
   let scheduled: number | null = null;
-  for (let pod: V1Pod | null = made; ; pod = await later(cluster, watch, name)) {
+  for (let pod: V1Pod | null = made; ; pod = await later(cluster, watch, pod)) {
     if (pod === null || pod.metadata?.uid !== uid) throw lostPod(name, await lossOf(cluster, name));
     const state = podState(pod);
     if (state.kind === "running") return pod;
@@ -42,16 +44,20 @@ export async function waitUntilRunning(
       const why = state.why ?? (await whyNot(cluster, name)) ?? "nothing is said of why";
       if (late) throw new NoRoom(`pod ${name} does not start: ${why}`);
       onWait(`pod ${name} is ${state.kind}: ${why}`);
+      if (state.kind === "pending") await makeRoom();
     }
   }
 }
 
-/** The pod after its next change. */
-async function later(cluster: Cluster, watch: PodWatch, name: string): Promise<V1Pod | null> {
-  const before = watch.seen(name);
-  await watch.change(name, jittered(ASK_AGAIN_MS));
+/** The pod after its next change; null when it is gone. */
+async function later(cluster: Cluster, watch: PodWatch, { metadata }: V1Pod): Promise<V1Pod | null> {
+  const name = metadata?.name ?? "";
+  const ahead = watch.seen(name);
+  // It changed while something else was awaited: that change does not come again.
+  const newer = Number(ahead?.pod.metadata?.resourceVersion) > Number(metadata?.resourceVersion);
+  if (!newer) await watch.change(name, jittered(ASK_AGAIN_MS));
   const seen = watch.seen(name);
-  if (seen !== undefined && seen !== before) return seen.pod;
+  if (seen !== undefined && (newer || seen !== ahead)) return seen.gone ? null : seen.pod;
   return readPod(cluster, name);
 }
 

@@ -14,6 +14,8 @@ export interface Seen {
 export interface PodWatch {
   /** Undefined when it was never seen, or when the watch is not up to date: then ask the server. */
   seen(name: string): Seen | undefined;
+  /** All that are there; none while the watch is not up to date. */
+  all(): V1Pod[];
   /** Resolves when the pod changes, at the latest after so many milliseconds. */
   change(name: string, milliseconds: number): Promise<void>;
   close(): void;
@@ -97,6 +99,10 @@ export function watchPods(cluster: Cluster, labelSelector: string): PodWatch {
     seen(name) {
       ask();
       return fresh ? pods.get(name) : undefined;
+    },
+    all() {
+      ask();
+      return fresh ? [...pods.values()].filter(({ gone }) => !gone).map(({ pod }) => pod) : [];
     },
     change(name, milliseconds) {
       ask();

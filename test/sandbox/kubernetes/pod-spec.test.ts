@@ -39,7 +39,7 @@ const settings: fc.Arbitrary<PodSettings> = fc.record({
   program: fc.constant("program"),
   template: fc.constant({}),
   headroom: fc.double({ min: 1, max: 10, noNaN: true }),
-  mountBytes: fc.nat(),
+  mounts: fc.constantFrom(null, { size: 5_000_000, sha256: "0".repeat(64) }),
   waitSeconds: fc.nat(),
   parent: fc.constantFrom(null, { name: "sweep", uid: "1" }),
 });

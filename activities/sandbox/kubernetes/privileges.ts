@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import type { Capabilities, SandboxDriver, SandboxSpec } from "../driver.ts";
+import type { Cluster } from "./client.ts";
+import { remembered } from "./objects.ts";
+import type { Privilege } from "./pod-spec.ts";
+import type { PodTemplate } from "./pod-template.ts";
+import { type Found, findPrivilege, type UserNamespaces } from "./probe.ts";
+
+export interface Privileges {
+  /** What a sandbox's pod is given. */
+  privilege(spec: SandboxSpec): Promise<Privilege>;
+  capabilities(): Promise<Capabilities>;
+}
+
+export interface PrivilegeOptions {
+  installation: string;
+  template: PodTemplate;
+  userNamespaces: UserNamespaces;
+  /** Image of the probe for capabilities that are asked for before any sandbox was made. */
+  image: string | null;
+}
+
+/** Found by a probe once for each image, settings and program, and remembered in the cluster. */
+export function privilegesOf(
+  { installation, template, userNamespaces, image: asked }: PrivilegeOptions,
+  { cluster, program }: { cluster: Cluster; program: () => Promise<string> },
+  driverWith: (privilege: Privilege) => SandboxDriver,
+): Privileges {
+  const found = perImage(async (image) => {
+    const key = [installation, image, await program(), userNamespaces, JSON.stringify(template)];
+    return remembered(cluster, key, () => findPrivilege(probeSpec(image), userNamespaces, driverWith));
+  });
+  return {
+    privilege: async ({ base }) => (await found(base.location)).privilege,
+    capabilities: async () => capabilitiesOf((await found(asked)).privilege),
+  };
+}
+
+function capabilitiesOf({ mounts, userNamespace }: Privilege): Capabilities {
+  return {
+    snapshots: mounts ? "layers" : "rebuild",
+    networkSwitch: mounts,
+    userNamespaces: false,
+    limits: {
+      memory: "kernel",
+      processes: userNamespace ? "kernel" : "none",
+      // The kubelet measures now and then, and evicts who is over the limit.
+      disk: "watched",
+    },
+  };
+}
+
+function probeSpec(image: string): SandboxSpec {
+  return {
+    id: `probe-${randomBytes(6).toString("hex")}`,
+    owner: { server: "none", sweep: "probe", run: "probe", attempt: 1, workflow: "probe" },
+    base: { digest: "probe", location: image },
+    limits: { memoryBytes: 256 << 20, processes: 100, diskBytes: 256 << 20, cpus: 1, deadlineSeconds: 600 },
+    network: "off",
+    environment: {},
+    mounts: [],
+  };
+}
+
+/** One probe per image and process; the first image's finding answers for a null one. */
+function perImage(find: (image: string) => Promise<Found>): (image: string | null) => Promise<Found> {
+  const found = new Map<string, Promise<Found>>();
+  return (image) => {
+    const known = image === null ? found.values().next().value : found.get(image);
+    if (known) return known;
+    if (image === null) {
+      throw new Error(
+        "what the cluster can do is found out by a pod, which needs an image. Remedy: kubernetes.image",
+      );
+    }
+    const finding = find(image);
+    found.set(image, finding);
+    finding.catch(() => found.delete(image));
+    return finding;
+  };
+}

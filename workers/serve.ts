@@ -34,7 +34,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     isStopped = true;
     workers?.shutdown();
   };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
+  // Not once: a running child's handler would take itself for the only one that is left, and end the process.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
   const health = options.health && (await serveHealth(options.health, () => workers));
   try {
     const connection = temporalConnectionOptions(options.address);

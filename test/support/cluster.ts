@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { execa } from "execa";
-import { initBinary } from "../../activities/sandbox/common/init-binary.ts";
+import { prepareBase } from "../../activities/sandbox/base/prepare.ts";
+import { TAR, tarKeeper } from "../../activities/sandbox/base/tar-keeper.ts";
 import type { SandboxBase, SandboxSpec } from "../../activities/sandbox/driver.ts";
 import { type Cluster, connectCluster } from "../../activities/sandbox/kubernetes/client.ts";
 import {
@@ -15,10 +16,8 @@ import {
   type KubernetesOptions,
   kubernetesDriver,
 } from "../../activities/sandbox/kubernetes/driver.ts";
-import { idMap } from "../../activities/sandbox/local/id-map.ts";
 import { stateFolder as clusterFolder, kubeconfigPath } from "../../k8s/testcluster/folders.ts";
 import { type Overrides, specOf } from "../sandbox/subject.ts";
-import { testBase } from "./base.ts";
 import { testStateFolder } from "./state.ts";
 
 /** A namespace of a real cluster that is the test file's own. */
@@ -104,28 +103,13 @@ async function findImage(kubeconfig: string): Promise<SandboxBase> {
   if (kubeconfig !== kubeconfigPath(clusterFolder())) {
     throw new Error("BENCH_TEST_KUBECONFIG needs BENCH_TEST_IMAGE: an image with bash, Python and gcc");
   }
-  const base = await testBase();
+  const unpacker = tarKeeper;
+  const base = await prepareBase({ kind: "debian" }, { stateFolder: testStateFolder(), unpacker });
   const location = `localhost/setup-bench-test:${base.digest.slice(0, 16)}`;
-  await importBase(base, location);
-  return { digest: base.digest, location };
-}
-
-/** The default base as an image of the test cluster; its files carry the ids of local sandboxes, which tar must not see. */
-async function importBase(base: SandboxBase, name: string): Promise<void> {
   const main = fileURLToPath(new URL("../../k8s/testcluster/main.ts", import.meta.url));
   const { stdout } = await execa(process.execPath, [main, "images"]);
-  if (stdout.includes(name)) return;
-  const folder = join(testStateFolder(), "images");
-  const tar = join(folder, `${base.digest.slice(0, 16)}.tar`);
-  await mkdir(folder, { recursive: true });
-  if (!existsSync(tar)) {
-    const { user, group } = idMap();
-    const partial = `${tar}.${process.pid}`;
-    const pack = ["tar", "-cf", "-", "--numeric-owner", "-C", base.location, "."];
-    await execa(await initBinary(testStateFolder()), ["mapped", String(user), String(group), ...pack], {
-      stdout: { file: partial },
-    });
-    await rename(partial, tar);
+  if (!stdout.includes(location)) {
+    await execa(process.execPath, [main, "image", join(base.location, TAR), location]);
   }
-  await execa(process.execPath, [main, "image", tar, name]);
+  return { digest: base.digest, location };
 }

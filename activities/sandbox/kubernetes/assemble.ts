@@ -6,11 +6,12 @@ import { type Cluster, type ConnectOptions, connectCluster } from "./client.ts";
 import { type EngineParts, kubernetesEngine } from "./engine.ts";
 import { furnish, privilegeOf } from "./furnish.ts";
 import { mountArchive } from "./mount-archive.ts";
-import { selector } from "./names.ts";
+import { podName, selector } from "./names.ts";
 import { type NodeStores, nodeStores } from "./node-stores.ts";
 import { programObject, sweepObject } from "./objects.ts";
 import { placesOf } from "./places.ts";
 import { callInPod } from "./pod-call.ts";
+import type { Privilege } from "./pod-spec.ts";
 import type { PodTemplate } from "./pod-template.ts";
 import { type PodWatch, watchPods } from "./pod-watch.ts";
 import { podsOf } from "./pods.ts";
@@ -87,11 +88,13 @@ export function assemble(options: KubernetesOptions): { parts: EngineParts; watc
     mounts,
   };
   const plain = placesOf({ cluster, pods, installation, pool: null });
-  const privileges = privilegesOf(options, shared, (privilege) => {
+  const driverWith = (privilege: Privilege) => {
     const capabilities = () => privileges.capabilities();
     const parts = { ...shared, places: plain, privilege: async () => privilege, capabilities };
     return containedDriver(kubernetesEngine(parts));
-  });
+  };
+  const addressOf = async (id: string) => (await pods.running(podName(installation, id))).status?.podIP ?? "";
+  const privileges = privilegesOf(options, shared, driverWith, addressOf);
   const places = placesOf({ cluster, pods, installation, pool });
   return { parts: { ...shared, places, ...privileges }, watch };
 }

@@ -4,7 +4,7 @@ import type { Cluster } from "./client.ts";
 import { remembered } from "./objects.ts";
 import type { Privilege } from "./pod-spec.ts";
 import type { PodTemplate } from "./pod-template.ts";
-import { type Found, findPrivilege, type UserNamespaces } from "./probe.ts";
+import { type Found, findPrivilege, policiesHold, type UserNamespaces } from "./probe.ts";
 
 export interface Privileges {
   /** What a sandbox's pod is given. */
@@ -25,21 +25,28 @@ export function privilegesOf(
   { installation, template, userNamespaces, image: asked }: PrivilegeOptions,
   { cluster, program }: { cluster: Cluster; program: () => Promise<string> },
   driverWith: (privilege: Privilege) => SandboxDriver,
+  addressOf: (id: string) => Promise<string>,
 ): Privileges {
   const found = perImage(async (image) => {
     const key = [installation, image, await program(), userNamespaces, JSON.stringify(template)];
-    return remembered(cluster, key, () => findPrivilege(probeSpec(image), userNamespaces, driverWith));
+    return remembered(cluster, key, async () => {
+      const found = await findPrivilege(probeSpec(image), userNamespaces, driverWith);
+      if (found.privilege.mounts) return found;
+      const policies = await policiesHold(driverWith(found.privilege), probeSpec(image), addressOf);
+      return { ...found, policies };
+    });
   });
   return {
     privilege: async ({ base }) => (await found(base.location)).privilege,
-    capabilities: async () => capabilitiesOf((await found(asked)).privilege),
+    capabilities: async () => capabilitiesOf(await found(asked)),
   };
 }
 
-function capabilitiesOf({ mounts, userNamespace }: Privilege): Capabilities {
+function capabilitiesOf({ privilege, policies }: Found): Capabilities {
+  const { mounts, userNamespace } = privilege;
   return {
     snapshots: mounts ? "layers" : "rebuild",
-    networkSwitch: mounts,
+    networkSwitch: mounts || policies === true,
     userNamespaces: false,
     limits: {
       memory: "kernel",

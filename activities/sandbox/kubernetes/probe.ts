@@ -1,6 +1,7 @@
+import type { SandboxRef } from "../../../workflows/types.ts";
 import { CausedError } from "../../errors.ts";
-import type { ContainerEngine } from "../contained/engine.ts";
 import type { SandboxDriver, SandboxSpec } from "../driver.ts";
+import { runCommand } from "../run-command.ts";
 import { NoRoom } from "./pod-errors.ts";
 import type { Privilege } from "./pod-spec.ts";
 
@@ -11,6 +12,8 @@ export interface Found {
   privilege: Privilege;
   /** Why less was not enough, one line each. */
   tried: string[];
+  /** Whether network policies hold; null where PID 1 switches the network itself and nobody needs to know. */
+  policies: boolean | null;
 }
 
 /** From the least privilege that mounts layers to none at all. */
@@ -56,7 +59,7 @@ export async function findPrivilege(
     try {
       const sandbox = await driver.create({ ...spec, id });
       if (privilege.mounts) await driver.push(sandbox, "main", "probe");
-      return { privilege, tried };
+      return { privilege, tried, policies: null };
     } catch (error) {
       if (!(error instanceof CausedError) || error instanceof NoRoom || PASSING.includes(error.failure))
         throw error;
@@ -74,14 +77,35 @@ export function describe({ mounts, userNamespace, seccomp }: Privilege): string 
   return `${mounts ? "SYS_ADMIN" : "no SYS_ADMIN"} in ${users}, seccomp ${seccomp}`;
 }
 
-/** Whether the cluster's network enforces policies: a pod whose network is off tries to reach another one. */
+/**
+ * Whether the cluster's network enforces policies: a sandbox whose network is off tries to reach the pod of another.
+ * Where policies are ignored, the other pod's kernel answers at once that nobody listens.
+ */
 export async function policiesHold(
-  engine: Pick<ContainerEngine, "call">,
-  from: { driver: "kubernetes"; id: string; host: string },
-  address: string,
+  driver: SandboxDriver,
+  spec: SandboxSpec,
+  addressOf: (id: string) => Promise<string>,
 ): Promise<boolean> {
-  // Where policies are ignored, the other pod's kernel answers at once that nobody listens.
-  const command = `timeout 5 bash -c 'exec 3<>/dev/tcp/${address}/9' 2>/dev/null`;
-  const { exit } = await engine.call(from, ["bash", "-c", command], null);
-  return exit === 124;
+  const specs = (["off", "on"] as const).map((network) => ({
+    ...spec,
+    id: `${spec.id}-${network}`,
+    network,
+  }));
+  try {
+    const [from] = await Promise.all(specs.map((one) => driver.create(one)));
+    const address = await addressOf(`${spec.id}-on`);
+    const ended = await runCommand(driver, from as SandboxRef, {
+      id: "reach",
+      root: "main",
+      command: `timeout 5 bash -c 'exec 3<>/dev/tcp/${address}/9'`,
+      cwd: "/",
+      environment: {},
+      seconds: 30,
+      outputBytes: 10_000,
+      stdin: null,
+    });
+    return ended.exit === 124;
+  } finally {
+    for (const { id } of specs) await driver.destroy({ driver: "kubernetes", id, host: "" });
+  }
 }

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import type Docker from "dockerode";
 import { type CallInput, type CallResult, TransportFault } from "../contained/engine.ts";
@@ -83,8 +82,19 @@ async function send(stream: Duplex, input: CallInput, heard: () => void): Promis
   for await (const chunk of chunks) {
     if (stream.destroyed) return;
     heard();
-    if (!stream.write(chunk)) await Promise.race([once(stream, "drain"), once(stream, "close")]);
+    if (!stream.write(chunk)) await drained(stream);
   }
+}
+
+function drained(stream: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      stream.off("drain", go).off("close", go);
+      resolve();
+    };
+    stream.on("drain", go).on("close", go);
+    if (stream.destroyed) go();
+  });
 }
 
 /** Takes Docker's frames apart: one byte for the stream, three of nothing, four for the length. */

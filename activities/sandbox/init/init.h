@@ -85,6 +85,9 @@ void cgroup_remove(void);
 extern int oom_file, peak_file;
 unsigned long long oom_kills(void);
 
+/* format.c */
+void format_disk(int file, unsigned long long bytes, unsigned long long owner, unsigned long long group_owner);
+
 /* volume.c */
 void volume_mount(const struct config *config);
 /* Drops the volume without writing back what is still in memory. */

@@ -5,6 +5,7 @@
 #include "init.h"
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/fib_rules.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -15,7 +16,8 @@
 
 /* After the table of the container's own addresses (0), before all others. */
 #define PRIORITY_OFF 1
-#define PRIORITY_UNREACHABLE 2
+#define PRIORITY_RESOLVER 2
+#define PRIORITY_UNREACHABLE 3
 /* Where Docker's resolver listens inside the container, with the host's network behind it. */
 #define ENGINE_RESOLVER 0x7f00000b
 
@@ -71,8 +73,29 @@ const char *rules_switch(bool on) {
   return problem;
 }
 
+/* Names are looked up where the container is told to, even when that is a neighbour or the host; nothing else of it. */
+static void reach_resolvers(void) {
+  char *list = read_file(AT_FDCWD, "/etc/resolv.conf", NULL), *at = list, name[64];
+  struct fib_rule_port_range port = {.start = 53, .end = 53};
+  uint32_t priority = PRIORITY_RESOLVER;
+  for (char *line; at && (line = strsep(&at, "\n"));) {
+    struct in_addr address;
+    if (sscanf(line, "nameserver %63s", name) != 1 || inet_pton(AF_INET, name, &address) != 1) continue;
+    struct rule_request request = {
+        .header = {.nlmsg_len = NLMSG_LENGTH(sizeof request.rule), .nlmsg_type = RTM_NEWRULE, .nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL},
+        .rule = {.family = AF_INET, .action = FR_ACT_TO_TBL, .table = RT_TABLE_MAIN, .dst_len = 32},
+    };
+    add_attribute(&request, FRA_PRIORITY, &priority, sizeof priority);
+    add_attribute(&request, FRA_DST, &address, sizeof address);
+    add_attribute(&request, FRA_DPORT_RANGE, &port, sizeof port);
+    if (ask_routing(&request.header) && errno != EEXIST) note("no rule for the resolver %s: %s", name, strerror(errno));
+  }
+  free(list);
+}
+
 const char *rules_begin(const struct config *config) {
   static char problem[256];
+  reach_resolvers();
   for (int i = 0; i < config->unreachable_count; i++) {
     char *address = text("%s", config->unreachable[i]), *slash = strchr(address, '/');
     struct in_addr network;

@@ -73,7 +73,7 @@ function lossOf(error: unknown): Omit<SandboxLoss, "purpose"> | null {
 
 /** When opening fails or is cancelled, nothing of the sandbox stays. */
 async function openSandbox(
-  { key, host }: Sandboxes,
+  { key, host, left }: Sandboxes,
   purpose: Purpose,
   generation: number,
 ): Promise<OpenedSandbox> {
@@ -82,17 +82,24 @@ async function openSandbox(
   try {
     return await prepare.openSandbox(sandbox);
   } catch (error) {
-    await CancellationScope.nonCancellable(() => closing(host).discardSandbox(sandbox));
+    await remove(left, `${purpose} sandbox`, () => closing(host).discardSandbox(sandbox));
     throw error;
   }
 }
 
-/** Teardown also happens on cancel, timeout and failure; that it fails takes nothing from what was measured. */
 async function closeSandbox({ key, host, left }: Sandboxes, sandbox: SandboxRef): Promise<void> {
+  await remove(left, sandbox.id, () => closing(host).closeSandbox({ ...key, sandbox }));
+}
+
+/**
+ * Teardown also happens on cancel, timeout and failure. That it fails takes nothing from what was measured, nor is it
+ * the cause of what failed before it.
+ */
+async function remove(left: string[], name: string, teardown: () => Promise<void>): Promise<void> {
   try {
-    await CancellationScope.nonCancellable(() => closing(host).closeSandbox({ ...key, sandbox }));
+    await CancellationScope.nonCancellable(teardown);
   } catch (error) {
-    left.push(`${sandbox.id}: ${failureOf(error).detail}`);
+    left.push(`${name}: ${failureOf(error).detail}`);
   }
 }
 

@@ -13,6 +13,8 @@ export interface Simulation {
   stepMs?: number;
   /** Whether this sandbox is lost in this step (0: in the tests). */
   loses?: (sandbox: string, step: number) => boolean;
+  /** Whether this sandbox can't be removed. */
+  keeps?: (sandbox: string) => boolean;
 }
 
 export interface Seen {
@@ -40,6 +42,10 @@ export function simulatedActivities(simulation: Simulation): {
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const lose = (sandbox: string, step: number) => {
     if (simulation.loses?.(sandbox, step)) throw simulatedFailure("sandbox_lost");
+  };
+  const close = (sandbox: string) => {
+    if (simulation.keeps?.(sandbox)) throw simulatedFailure("harness_fault");
+    seen.closed.push(sandbox);
   };
   const activities: GeneralActivities & HostActivities = {
     claimHost: async () => ({ host: "simulated" }),
@@ -78,12 +84,8 @@ export function simulatedActivities(simulation: Simulation): {
         source: { digest: "s".repeat(64), revision: null, bytes: 1 },
       };
     },
-    async closeSandbox({ sandbox }) {
-      seen.closed.push(sandbox.id);
-    },
-    async discardSandbox(key) {
-      seen.closed.push(sandboxName(key));
-    },
+    closeSandbox: async ({ sandbox }) => close(sandbox.id),
+    discardSandbox: async (key) => close(sandboxName(key)),
     async rebuildSandbox({ sandbox }) {
       seen.rebuilt.push(sandbox.id);
     },

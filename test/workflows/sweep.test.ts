@@ -96,6 +96,29 @@ test.serial("an attempt whose sandboxes keep getting lost ends, and all of them 
   });
 });
 
+test.serial("a sandbox that can't be removed takes nothing from its run's result, and is told", async (t) => {
+  await withSimulation({ cells: 1, steps: 1, keeps: () => true }, async (client, seen) => {
+    const progress: Progress = await (await start(client, "sweep-kept")).result();
+    t.is(progress.ungraded, 0);
+    t.is(seen.published.length, 1);
+    const [facts] = seen.published;
+    t.is(facts?.failure, null);
+    t.is(facts?.artifact?.commands, 1);
+    t.is(facts?.tests?.passed, 3);
+    t.deepEqual(facts?.left, [`${seen.opened[0]}: simulated`, `${seen.opened[1]}: simulated`]);
+  });
+});
+
+test.serial("what a failed opening left and could not be removed does not hide why it failed", async (t) => {
+  const simulation = { cells: 1, steps: 1, failWith: () => "source_vanished" as const, keeps: () => true };
+  await withSimulation(simulation, async (client, seen) => {
+    const progress: Progress = await (await start(client, "sweep-kept-unopened")).result();
+    t.deepEqual(progress.causes, { source_vanished: 1 });
+    t.is(seen.published.length, 1);
+    t.deepEqual(seen.published[0]?.left, ["setup sandbox: simulated"]);
+  });
+});
+
 test.serial("a source that is gone is not tried again, and the sweep goes on", async (t) => {
   const failWith = (cell: string) => (cell === "task-0--nop" ? ("source_vanished" as const) : null);
   await withSimulation({ cells: 3, steps: 1, failWith }, async (client, seen) => {

@@ -46,6 +46,7 @@ async function recordOf(facts: AttemptFacts): Promise<RunRecord> {
     area: task.area,
     ...graded,
     detail: facts.failure?.detail ?? replay?.detail ?? collection?.detail ?? tests?.detail ?? null,
+    notes: notesOf(facts),
     self_claim: setup?.claim ?? null,
     replay: replay && { exit: replay.exit, seconds: replay.seconds },
     collection: collection && { ok: collection.ok, count: collection.count, errors: collection.errors },
@@ -57,7 +58,7 @@ async function recordOf(facts: AttemptFacts): Promise<RunRecord> {
       flaky: tests.flaky,
       seconds: tests.seconds,
     },
-    static: statics,
+    static: statics && { missing_imports: statics.missing_imports, pip_check: statics.pip_check },
     verdict: null,
     tokens: {},
     cost: { measured_usd: 0, unmeasured_calls: 0 },
@@ -74,4 +75,9 @@ async function recordOf(facts: AttemptFacts): Promise<RunRecord> {
     artifact: facts.artifact?.digest ?? null,
     harness: { version: plan.lock.harness_version, commit: plan.settings.harness_commit },
   } satisfies RunRecord);
+}
+
+function notesOf({ source, statics }: AttemptFacts): string[] {
+  const notes = (source?.notes ?? []).map((note) => `source: ${note}`);
+  return statics?.detail ? [...notes, `static checks: ${statics.detail}`] : notes;
 }

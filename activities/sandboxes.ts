@@ -25,7 +25,7 @@ export async function openSandbox(deps: Deps, input: SandboxKey): Promise<Opened
 
 async function prepareSource(deps: Deps, plan: SweepPlan, task: Task): Promise<SourceRef> {
   const { mirrors, index, source_seconds, source_bytes } = plan.settings;
-  const { digest, revision, bytes } = await fetchSource(task.source, {
+  const { digest, revision, bytes, notes } = await fetchSource(task.source, {
     stateFolder: deps.stateFolder,
     mirrors,
     index,
@@ -33,7 +33,7 @@ async function prepareSource(deps: Deps, plan: SweepPlan, task: Task): Promise<S
     maxBytes: source_bytes,
     signal: cancellationSignal(),
   });
-  return { digest, revision, bytes };
+  return { digest, revision, bytes, notes };
 }
 
 function sandboxSpec(server: string, { lock, settings }: SweepPlan, input: SandboxKey): SandboxSpec {

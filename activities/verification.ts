@@ -75,8 +75,7 @@ export async function runTests(deps: Deps, input: Input & { budget: Budget }): P
 }
 
 export async function checkStatically(deps: Deps, input: Input): Promise<StaticResult> {
-  const { missing_imports, pip_check } = await verifyStatically(await contextOf(deps, input));
-  return { missing_imports, pip_check };
+  return verifyStatically(await contextOf(deps, input));
 }
 
 async function contextOf(deps: Deps, input: Input): Promise<VerifyContext> {

@@ -33,6 +33,8 @@ export const runRecord = z.object({
   cause: cause.nullable(),
   /** One line for people: what went wrong, never needed to decide anything. */
   detail: z.string().nullable(),
+  /** What else a reader may want to know: parts of the source that are missing, checks that could not be made. */
+  notes: z.array(z.string()).default([]),
   /** The agent's own word that the environment is ready. */
   self_claim: z.boolean().nullable(),
   replay: z.object({ exit: z.int().nullable(), seconds }).nullable(),

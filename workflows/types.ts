@@ -76,6 +76,8 @@ export interface SourceRef {
   digest: string;
   revision: string | null;
   bytes: number;
+  /** What was left out or is missing, for readers of the results. */
+  notes: readonly string[];
 }
 
 /** What the agent does next. `script` is the digest of the command's text. */
@@ -138,6 +140,8 @@ export interface TestResult {
 export interface StaticResult {
   missing_imports: number | null;
   pip_check: boolean | null;
+  /** Why something was not measured. */
+  detail: string | null;
 }
 
 /** A sandbox that was lost while it was in use; the attempt went on in the next one. */

@@ -8,7 +8,7 @@ import { CausedError } from "../errors.ts";
 
 /** What the cache keeps beside a repository's tar file. */
 export interface CachedSource {
-  ref: SourceRef;
+  ref: Omit<SourceRef, "notes">;
   /** sha256 of the tar file. */
   tarDigest: string;
   /** The source as the suite names it, without credentials. */
@@ -50,7 +50,7 @@ export async function publishEntry(
 ): Promise<CachedSource> {
   const { digest, revision, source, notes } = about;
   const { size: bytes } = await stat(tar);
-  const ref: SourceRef = { digest, revision, bytes };
+  const ref = { digest, revision, bytes };
   const entry = {
     ref,
     tarDigest: await digestOfFile(tar),
@@ -78,7 +78,10 @@ export async function publishEntry(
  * One tar stream of a fetched repository, to be unpacked at /workspace/repo. The stream fails at its end, and the
  * entry is dropped so that the next fetch makes it anew, when the bytes on disk are not those that were published.
  */
-export async function openTar(stateFolder: string, ref: SourceRef): Promise<Readable> {
+export async function openTar(
+  stateFolder: string,
+  ref: Pick<SourceRef, "digest" | "bytes">,
+): Promise<Readable> {
   const about = await readEntry(stateFolder, ref.digest);
   if (about === null || about.ref.bytes !== ref.bytes) {
     throw new CausedError(

@@ -13,14 +13,13 @@ import { makeTree } from "./make-tree.ts";
 import { checkMirrors, redact } from "./mirrors.ts";
 import { type GivenOptions, type SourceOptions, sourceOptions } from "./options.ts";
 import { packTar } from "./pack-tar.ts";
+import { shortNotes } from "./short-notes.ts";
 
 export { openTar } from "./cache.ts";
 
 export interface FetchedSource extends SourceRef {
   /** It was there already, or another fetch that was waited for brought it. */
   cached: boolean;
-  /** What was left out or is missing, for readers of the results. */
-  notes: readonly string[];
 }
 
 /** Raised whenever the same source would be packed into other bytes. */
@@ -117,11 +116,11 @@ async function fetchInto(
   if (present !== null) return present;
   const tar = join(staging, "repository.tar");
   await packTar(made.root, tar, made.seconds, limits.signal);
-  const { revision, notes } = made;
+  const { revision } = made;
   return await publishEntry(options.stateFolder, tar, {
     digest,
     revision,
-    notes,
+    notes: shortNotes(made.notes),
     source: withoutSecrets(source),
   });
 }

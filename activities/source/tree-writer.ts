@@ -26,8 +26,6 @@ export interface WrittenTree {
   notes: string[];
 }
 
-const MAX_NOTES = 20;
-
 /**
  * Writes foreign entries under `folder` (new) and nowhere else. An absolute path or one with `..` is refused, as is a
  * path through a link; links are made last, and those that leave the tree are dropped with a note. Anything named
@@ -170,14 +168,9 @@ async function finish(state: State, strip: boolean): Promise<WrittenTree> {
   await utimes(root, EARLIEST, EARLIEST);
   const lines = [...state.lines].map(([path, line]) => `${JSON.stringify(path)} ${line}\n`).sort();
   const digest = createHash("sha256").update(lines.join("")).digest("hex");
-  return { root, digest, notes: notesOf(state.notes) };
+  return { root, digest, notes: state.notes };
 }
 
 function refusal(state: State, why: string): CausedError {
   return new CausedError("source_mismatch", `${state.what}: ${why}`);
-}
-
-function notesOf(notes: readonly string[]): string[] {
-  const more = notes.length - MAX_NOTES;
-  return [...notes.slice(0, MAX_NOTES), ...(more > 0 ? [`and ${more} more left out`] : [])];
 }

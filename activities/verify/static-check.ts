@@ -11,10 +11,7 @@ import {
   underInterpreter,
 } from "./interpreter.ts";
 import { NODE, PYRIGHT, PYRIGHT_CONFIG } from "./mounts.ts";
-import { lastLine } from "./session.ts";
-
-/** `detail` says why something was not measured. */
-export type StaticCheck = StaticResult & { detail: string | null };
+import { lastLine, shortDetail } from "./session.ts";
 
 const PYRIGHT_SECONDS = 300;
 const PYRIGHT_HEAP_MB = 2048;
@@ -31,10 +28,10 @@ const NO_PIP = 42;
  * the artifact could have planted them. A repository that silences pyright itself is therefore judged more strictly.
  * Comments in source files (`# type: ignore`) count as they do for EnvBench.
  */
-export async function verifyStatically(context: VerifyContext): Promise<StaticCheck> {
+export async function verifyStatically(context: VerifyContext): Promise<StaticResult> {
   const interpreter = await findInterpreter({ ...context, prefix: `${context.prefix}-static` });
   if (interpreter === null) {
-    return { missing_imports: null, pip_check: null, detail: noInterpreter(context) };
+    return { missing_imports: null, pip_check: null, detail: shortDetail(noInterpreter(context)) };
   }
   const imports = await missingImports(context, interpreter);
   const pip = await pipCheck(context, interpreter);
@@ -42,7 +39,7 @@ export async function verifyStatically(context: VerifyContext): Promise<StaticCh
   return {
     missing_imports: imports.value,
     pip_check: pip.value,
-    detail: details.length > 0 ? details.join("; ") : null,
+    detail: shortDetail(details.length > 0 ? details.join("; ") : null),
   };
 }
 

@@ -81,7 +81,7 @@ export function simulatedActivities(simulation: Simulation): {
       return {
         sandbox: { driver: "local", id, host: "simulated" },
         snapshots: "layers",
-        source: { digest: "s".repeat(64), revision: null, bytes: 1 },
+        source: { digest: "s".repeat(64), revision: null, bytes: 1, notes: [] },
       };
     },
     closeSandbox: async ({ sandbox }) => close(sandbox.id),
@@ -112,7 +112,7 @@ export function simulatedActivities(simulation: Simulation): {
       const outcomes = { passed: 3, failed: 0, skipped: 0, errors: 0, flaky: 0, seconds: 1 };
       return { ...outcomes, gold: null, report: "t".repeat(64), detail: null };
     },
-    checkStatically: async () => ({ missing_imports: 0, pip_check: true }),
+    checkStatically: async () => ({ missing_imports: 0, pip_check: true, detail: null }),
   };
   return { activities, seen };
 }

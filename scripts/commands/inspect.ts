@@ -82,6 +82,7 @@ function recordText(record: RunRecord): string {
     `validity        ${record.validity}${record.cause === null ? "" : `, ${record.cause}`}`,
   ];
   if (record.detail !== null) lines.push(`detail          ${record.detail}`);
+  lines.push(...record.notes.map((note) => `note            ${note}`));
   return lines.join("\n");
 }
 

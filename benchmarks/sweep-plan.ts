@@ -60,7 +60,8 @@ export const sweepPlan = z.strictObject({
         /** Memory and CPU requests are the limits divided by this. */
         headroom: z.number().min(1),
       })
-      .nullable(),
+      .nullable()
+      .default(null),
     base: z.strictObject({ request: z.string(), digest: z.string() }),
     tests_network: z.enum(["on", "off"]),
     harness_version: z.string(),
@@ -81,7 +82,8 @@ export const sweepPlan = z.strictObject({
         /** Networks that sandboxes must not reach, besides link-local and their node. */
         unreachable: z.array(z.string()),
       })
-      .nullable(),
+      .nullable()
+      .default(null),
     environment: z.record(z.string(), z.string()),
     mounts: z.array(z.strictObject({ source: z.string(), target: z.string() })),
     mirrors: z.array(mirrorRule),

@@ -58,9 +58,11 @@ export const runRecord = z.object({
     base_digest: z.string(),
     snapshots: z.string(),
     /** Sandboxes lost on the way; the attempt went on in the next one. */
-    losses: z.array(z.object({ purpose: z.enum(["setup", "replay"]), cause, detail: z.string() })),
+    losses: z
+      .array(z.object({ purpose: z.enum(["setup", "replay"]), cause, detail: z.string() }))
+      .default([]),
     /** Sandboxes that could not be removed, and why. */
-    left: z.array(z.string()),
+    left: z.array(z.string()).default([]),
   }),
   /** sha256 digest of the artifact, or null when the agent left none. */
   artifact: z.string().nullable(),

@@ -1,7 +1,7 @@
 import { NativeConnection, type State, Worker } from "@temporalio/worker";
 import type { Deps } from "../activities/deps.ts";
 import { generalActivities, hostActivities } from "../activities/index.ts";
-import { bundleWorkflows } from "./bundle.ts";
+import { workflowBundle } from "./bundle.ts";
 import { queuesOf, type Role } from "./roles.ts";
 import type { TemporalConnectionOptions } from "./temporal-connection.ts";
 import type { Tuning } from "./tuning.ts";
@@ -81,7 +81,7 @@ async function createWorker(
   if (role !== "general") return Worker.create({ ...shared, activities: hostActivities(options.deps) });
   return Worker.create({
     ...shared,
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle: await workflowBundle(),
     maxCachedWorkflows: options.cachedWorkflows,
     activities: generalActivities(options.deps, options.roles.includes("host")),
   });

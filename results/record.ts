@@ -34,7 +34,7 @@ export const runRecord = z.object({
   /** One line for people: what went wrong, never needed to decide anything. */
   detail: z.string().nullable(),
   /** What else a reader may want to know: parts of the source that are missing, checks that could not be made. */
-  notes: z.array(z.string()).default([]),
+  notes: z.array(z.string()),
   /** The agent's own word that the environment is ready. */
   self_claim: z.boolean().nullable(),
   replay: z.object({ exit: z.int().nullable(), seconds }).nullable(),
@@ -58,11 +58,9 @@ export const runRecord = z.object({
     base_digest: z.string(),
     snapshots: z.string(),
     /** Sandboxes lost on the way; the attempt went on in the next one. */
-    losses: z
-      .array(z.object({ purpose: z.enum(["setup", "replay"]), cause, detail: z.string() }))
-      .default([]),
+    losses: z.array(z.object({ purpose: z.enum(["setup", "replay"]), cause, detail: z.string() })),
     /** Sandboxes that could not be removed, and why. */
-    left: z.array(z.string()).default([]),
+    left: z.array(z.string()),
   }),
   /** sha256 digest of the artifact, or null when the agent left none. */
   artifact: z.string().nullable(),

@@ -21,6 +21,7 @@ export function recordOf(changes: Partial<RunRecord> = {}): RunRecord {
     validity: "valid",
     cause: null,
     detail: null,
+    notes: [],
     self_claim: true,
     replay: { exit: 0, seconds: 20 },
     collection: { ok: true, count: 100, errors: 0 },

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { writeFileAtomically } from "../results/atomic-file.ts";
 import type { Action, ArtifactRef, AttemptKey, Observation, SandboxRef } from "../workflows/types.ts";
+import { agentCommand } from "./agent-command.ts";
 import { beating, openAttempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { CausedError } from "./errors.ts";
@@ -44,8 +45,7 @@ export async function act(
   const driver = deps.driver(plan);
   const command = (await deps.blobs.get(action.script)).toString("utf8");
   const id = stepId(step);
-  const { outputBytes } = plan.lock.limits;
-  const exec = { ...stepExec(step, command), seconds: input.seconds, outputBytes };
+  const exec = agentCommand(plan, id, command, input.seconds);
   const status = await runCommand(driver, sandbox, exec, beating());
   if (status.exit !== 0) await refuseFullDisk(deps.stateFolder);
   if (status.end === "lost") throw new CausedError("sandbox_lost", `${id}: the sandbox lost the command`);
@@ -68,9 +68,8 @@ export async function rebuildSandbox(
 ): Promise<void> {
   const { plan } = await openAttempt(input);
   const driver = deps.driver(plan);
-  const { outputBytes } = plan.lock.limits;
   for (const { step, command } of await survivingSteps(input)) {
-    const exec = { ...stepExec(step, command), seconds: input.seconds, outputBytes };
+    const exec = agentCommand(plan, stepId(step), command, input.seconds);
     const { end, exit } = await runCommand(driver, input.sandbox, exec, beating());
     if (exit === 0) continue;
     await refuseFullDisk(deps.stateFolder);
@@ -81,10 +80,6 @@ export async function rebuildSandbox(
 
 function stepId(step: number): string {
   return `step-${String(step).padStart(4, "0")}`;
-}
-
-function stepExec(step: number, command: string) {
-  return { id: stepId(step), root: "main", command, cwd: REPOSITORY, environment: {}, stdin: null };
 }
 
 async function survivingSteps(key: AttemptKey): Promise<{ step: number; command: string }[]> {

@@ -9,6 +9,7 @@ import type {
   StaticResult,
   TestResult,
 } from "../workflows/types.ts";
+import { agentCommand } from "./agent-command.ts";
 import { beating, openAttempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { CausedError } from "./errors.ts";
@@ -16,7 +17,8 @@ import { refuseFullDisk } from "./host-disk.ts";
 import { runCommand } from "./sandbox/run-command.ts";
 import { attemptFolder } from "./store/sweep-folder.ts";
 import { verifyCollection } from "./verify/collect.ts";
-import { REPOSITORY, type VerifyContext } from "./verify/context.ts";
+import type { VerifyContext } from "./verify/context.ts";
+import { lastLine, shortDetail } from "./verify/session.ts";
 import { verifyStatically } from "./verify/static-check.ts";
 import { verifyTests } from "./verify/test.ts";
 
@@ -31,21 +33,9 @@ export async function replayArtifact(
 ): Promise<ReplayResult> {
   const { plan } = await openAttempt(input);
   const driver = deps.driver(plan);
-  const ended = await runCommand(
-    driver,
-    input.sandbox,
-    {
-      id: "replay",
-      root: "main",
-      command: (await deps.blobs.get(input.artifact.digest)).toString("utf8"),
-      cwd: REPOSITORY,
-      environment: {},
-      seconds: input.seconds,
-      outputBytes: plan.lock.limits.outputBytes,
-      stdin: null,
-    },
-    beating(),
-  );
+  const script = (await deps.blobs.get(input.artifact.digest)).toString("utf8");
+  const exec = agentCommand(plan, "replay", script, input.seconds);
+  const ended = await runCommand(driver, input.sandbox, exec, beating());
   if (ended.exit !== 0) await refuseFullDisk(deps.stateFolder);
   if (ended.end === "lost") throw new CausedError("sandbox_lost", "the sandbox lost the replay");
   if (ended.end === "oom")
@@ -53,8 +43,8 @@ export async function replayArtifact(
   if (ended.exit === 0) return { exit: 0, seconds: ended.seconds, detail: null };
   const { text } = await driver.read(input.sandbox, "replay", "stderr", KEPT_ERROR);
   const why = ended.end === "exited" ? `exit code ${ended.exit}` : `ended by its ${ended.end} limit`;
-  const last = text.trim().split("\n").at(-1) ?? "";
-  return { exit: ended.exit, seconds: ended.seconds, detail: `replay: ${why}: ${last}`.slice(0, 500) };
+  const detail = shortDetail(`replay: ${why}: ${lastLine(text)}`);
+  return { exit: ended.exit, seconds: ended.seconds, detail };
 }
 
 export async function collectTests(deps: Deps, input: Input & { budget: Budget }): Promise<CollectionResult> {

@@ -28,6 +28,19 @@ export interface Rounds {
   detail: string | null;
 }
 
+/** Before the first one. */
+export function noRounds(): Rounds {
+  return {
+    outcomes: new Map(),
+    unrun: [],
+    collectionErrors: [],
+    session: null,
+    seconds: 0,
+    log: "",
+    detail: null,
+  };
+}
+
 /**
  * Runs pytest until every collected test has an outcome: a test that ends the process (hang, crash, os._exit) becomes
  * an error, and pytest starts again without the tests that are done, `restarts` times at most and while time is left.
@@ -38,15 +51,7 @@ export async function runRounds(
   interpreter: Interpreter,
   request: RoundsRequest,
 ): Promise<Rounds> {
-  const rounds: Rounds = {
-    outcomes: new Map(),
-    unrun: [],
-    collectionErrors: [],
-    session: null,
-    seconds: 0,
-    log: "",
-    detail: null,
-  };
+  const rounds = noRounds();
   for (let round = 0; ; round += 1) {
     const left = Math.floor(request.seconds - rounds.seconds);
     const id = `${context.prefix}-${request.name}-${round}`;

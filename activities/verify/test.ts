@@ -13,7 +13,7 @@ import {
   tally,
   withSecondLook,
 } from "./outcomes.ts";
-import { type Rounds, runRounds } from "./rounds.ts";
+import { noRounds, type Rounds, runRounds } from "./rounds.ts";
 import { shortDetail } from "./session.ts";
 
 /** The blob that `TestResult.report` names. */
@@ -44,7 +44,7 @@ export async function verifyTests(
   gold: GoldTests | null,
 ): Promise<TestResult> {
   const interpreter = await findInterpreter({ ...context, prefix: `${context.prefix}-tests` });
-  if (interpreter === null) return finish(context, EMPTY, new Map(), gold, noInterpreter(context));
+  if (interpreter === null) return finish(context, noRounds(), new Map(), gold, noInterpreter(context));
   const first = await runRounds(context, interpreter, {
     name: "tests",
     only: null,
@@ -71,16 +71,6 @@ async function lookAgain(
   const { restarts } = SECOND_LOOK;
   return runRounds(context, interpreter, { name: "again", only, seconds, limit: budget.test, restarts });
 }
-
-const EMPTY: Rounds = {
-  outcomes: new Map(),
-  unrun: [],
-  collectionErrors: [],
-  session: null,
-  seconds: 0,
-  log: "",
-  detail: null,
-};
 
 async function finish(
   context: VerifyContext,

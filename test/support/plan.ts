@@ -1,8 +1,8 @@
-import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
 
 /** The plan of a sweep `s` of one cell, `<task>--nop`. */
 export function planOf(driver: SweepPlan["lock"]["driver"], task: string): SweepPlan {
-  return {
+  return sweepPlan.parse({
     schema_version: 1,
     sweep: "s",
     created_at: "2026-01-01T00:00:00Z",
@@ -32,5 +32,5 @@ export function planOf(driver: SweepPlan["lock"]["driver"], task: string): Sweep
       source_seconds: 1,
       source_bytes: 1,
     },
-  };
+  });
 }

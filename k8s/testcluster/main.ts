@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { UsageError } from "../../benchmarks/usage-error.ts";
+import { ensureHelm } from "../helm/ensure-helm.ts";
 import { ensureBinaries } from "./build.ts";
 import { neededNode } from "./cluster.ts";
 import { down } from "./down.ts";
@@ -42,9 +43,10 @@ program
 
 program
   .command("build")
-  .description("build what is missing and start nothing")
+  .description("build what is missing, the chart's helm too, and start nothing")
   .action(async () => {
     await ensureBinaries(say);
+    await ensureHelm(say);
   });
 
 program

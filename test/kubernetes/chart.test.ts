@@ -2,10 +2,24 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "ava";
 import { parse } from "yaml";
+import { STORE_PORT } from "../../activities/sandbox/contained/layout.ts";
+import { LABELS } from "../../activities/sandbox/kubernetes/names.ts";
 import { containerSecurity } from "../../activities/sandbox/kubernetes/pod-spec.ts";
+import { storePod } from "../../activities/sandbox/kubernetes/store-pod.ts";
 import { CHART, type Manifest, NEEDED, render } from "../support/chart.ts";
 
 const SANDBOXES = "setup-bench-sandboxes";
+
+const STORE = {
+  installation: "i",
+  sweep: "s",
+  node: "n",
+  image: "image",
+  program: "program",
+  template: {},
+  userNamespace: true,
+  parent: null,
+};
 
 function kinds(manifests: Manifest[], kind: string): Manifest[] {
   return manifests.filter((manifest) => manifest.kind === kind);
@@ -88,6 +102,23 @@ test("the sandboxes' network is closed, and opened to the internet without priva
   t.is(blocks[1].cidr, "::/0");
   for (const range of ["fc00::/7", "fe80::/10", "2600:1f14::/56"])
     t.true(blocks[1].except.includes(range), range);
+});
+
+test("sandboxes reach the stores of files by the labels and the port that the driver uses", async (t) => {
+  const { manifests } = await render(NEEDED);
+  const [to, from] = kinds(manifests, "NetworkPolicy").slice(2);
+  const store = storePod(STORE).metadata?.labels;
+  t.is(store?.[LABELS.role], "store");
+  t.deepEqual(to?.spec.egress[0].to, [
+    { podSelector: { matchLabels: { [LABELS.role]: store?.[LABELS.role] } } },
+  ]);
+  t.deepEqual(from?.spec.podSelector, { matchLabels: { [LABELS.role]: store?.[LABELS.role] } });
+  for (const rule of [to?.spec.egress[0], from?.spec.ingress[0]]) {
+    t.deepEqual(rule.ports, [{ protocol: "TCP", port: STORE_PORT }]);
+  }
+  const clients = { matchExpressions: [{ key: LABELS.role, operator: "In", values: ["sandbox", "warm"] }] };
+  t.deepEqual(to?.spec.podSelector, clients);
+  t.deepEqual(from?.spec.ingress[0].from, [{ podSelector: clients }]);
 });
 
 test("with a list, sandboxes reach DNS and the list and nothing else", async (t) => {

@@ -60,7 +60,7 @@ func main() {
 }
 
 func runKubectl() {
-	if err := logs.GlogSetter(kubectl.GetLogVerbosity(os.Args)); err != nil {
+	if _, err := logs.GlogSetter(kubectl.GetLogVerbosity(os.Args)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}

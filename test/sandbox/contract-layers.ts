@@ -21,6 +21,11 @@ s = socket.socket(socket.AF_UNIX); s.connect("/run/service.sock")
 print(a.decode(), s.recv(9).decode())'`;
 
 export function layerContract(subject: Subject): void {
+  if (subject.capabilities.snapshots === "rebuild") refusalContract(subject);
+  else snapshotContract(subject);
+}
+
+function snapshotContract(subject: Subject): void {
   const { name, capabilities } = subject;
 
   test.serial(`${name}: pop restores changed, new and removed files of several frames at once`, async (t) => {
@@ -151,4 +156,21 @@ export function layerContract(subject: Subject): void {
       t.pass();
     });
   });
+}
+
+/** A driver that keeps no snapshots says so, each time in the same words; all else goes on. */
+function refusalContract(subject: Subject): void {
+  test.serial(
+    `${subject.name}: push, pop, fork and drop are refused where there are no layers`,
+    async (t) => {
+      await withSandbox(subject, {}, async ({ driver, ref, say }) => {
+        const refused = { message: /no layers/ };
+        await t.throwsAsync(driver.push(ref, "main", "f"), refused);
+        await t.throwsAsync(driver.pop(ref, "main", "f"), refused);
+        await t.throwsAsync(driver.fork(ref, "main", "side"), refused);
+        await t.throwsAsync(driver.drop(ref, "side"), refused);
+        t.is(await say("echo usable"), "usable");
+      });
+    },
+  );
 }

@@ -74,7 +74,9 @@ export function limitContract(subject: Subject): void {
     });
   });
 
-  const processes = limits.processes === "none" ? test.serial.skip : test.serial;
+  // Without a control group of the payload's own the limit holds, but a bomb leaves no process for anything else.
+  const separate = limits.processes !== "none" && capabilities.snapshots !== "rebuild";
+  const processes = separate ? test.serial : test.serial.skip;
   processes(
     `${name}: a fork bomb stays within the process limit, is ended and leaves the sandbox usable`,
     async (t) => {

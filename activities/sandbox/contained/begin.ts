@@ -7,6 +7,8 @@ import { mountSource } from "./layout.ts";
 
 /** What `begin` is told: `<bytes>\n`, the configuration, and the environment under that of every command. */
 export function beginInput(spec: SandboxSpec, provided: Provided): Uint8Array {
+  // A root without layers is the container's own, with whatever is mounted in it.
+  const volumes = provided.snapshots === "layers" ? (provided.volumes ?? []) : [];
   const values = {
     id: "sandbox",
     base: "/",
@@ -14,7 +16,10 @@ export function beginInput(spec: SandboxSpec, provided: Provided): Uint8Array {
     own_users: provided.ownUsers ? 1 : 0,
     volume: provided.loopDevices ? 1 : 0,
     network_inside: provided.network === "inside" ? 1 : 0,
-    mounts: spec.mounts.map(({ target }, index) => ({ source: mountSource(index), target })),
+    mounts: [
+      ...spec.mounts.map(({ target }, index) => ({ source: mountSource(index), target })),
+      ...volumes.map((path) => ({ source: path, target: path })),
+    ],
   };
   const unreachable = provided.unreachable.map((network) => ["unreachable", network] as const);
   const config = configText(spec, values, unreachable);

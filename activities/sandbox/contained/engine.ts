@@ -50,6 +50,8 @@ export interface Provided {
   network: "inside" | "engine";
   /** Networks (a.b.c.d/n) never to be reached from inside, besides link-local; only with network `inside`. */
   unreachable: readonly string[];
+  /** Where the engine has mounted volumes of the user's, which commands see at the same place, read-only. */
+  volumes?: readonly string[];
 }
 
 /** May be asked for again when a call is repeated: a function gives a fresh stream each time. */

@@ -14,6 +14,9 @@ export function mountSource(index: number): string {
   return `${MOUNTS}/${index}`;
 }
 
+/** PID 1 ends with it when the sandbox has written more than its disk limit, where no file system holds that limit. */
+export const EXIT_DISK = 28;
+
 /** Command line of PID 1. It ends when `begin` does not come within this time, and else at the sandbox's deadline. */
 export function entrypoint(waitSeconds: number): string[] {
   return [BINARY, "contained", String(Math.ceil(waitSeconds))];

@@ -1,14 +1,14 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import type Docker from "dockerode";
-import { CausedError } from "../../errors.ts";
 import { withLock } from "../../store/lock.ts";
 import type { BaseRecipe } from "../base/made.ts";
 import { type PrepareOptions, prepareBase } from "../base/prepare.ts";
 import type { BaseRequest } from "../base/request.ts";
 import { TAR, tarKeeper } from "../base/tar-keeper.ts";
 import type { SandboxBase } from "../driver.ts";
-import { asked, connectEngine, isStatus, messageOf } from "./client.ts";
+import { asked, connectEngine } from "./client.ts";
+import { followed, hasImage } from "./images.ts";
 import { IMAGES } from "./names.ts";
 import { pullImage } from "./pull.ts";
 
@@ -50,30 +50,4 @@ async function importBase(
     await followed(docker, stream);
   });
   return { digest, location, recipe };
-}
-
-async function hasImage(docker: Docker, name: string): Promise<boolean> {
-  try {
-    await docker.getImage(name).inspect();
-    return true;
-  } catch (error) {
-    if (isStatus(error, 404)) return false;
-    throw error;
-  }
-}
-
-/** Waits for the end of what the engine tells of its progress; throws `image_pull` with its error. */
-export async function followed(
-  docker: Docker,
-  stream: NodeJS.ReadableStream,
-  tell?: (line: string) => void,
-): Promise<{ status?: string; id?: string }[]> {
-  return new Promise((resolve, reject) => {
-    docker.modem.followProgress(
-      stream,
-      (error: Error | null, messages: { status?: string }[]) =>
-        error ? reject(new CausedError("image_pull", messageOf(error), { cause: error })) : resolve(messages),
-      ({ status, id }: { status?: string; id?: string }) => tell?.([id, status].filter(Boolean).join(" ")),
-    );
-  });
 }

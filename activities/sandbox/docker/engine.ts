@@ -27,6 +27,8 @@ export interface DockerOptions {
   host: string;
   /** As DOCKER_HOST, which is the default. */
   engine?: string;
+  /** The most that is asked of the engine: `rebuild` does without CAP_SYS_ADMIN. Default: layers where they work. */
+  snapshots?: "layers" | "rebuild";
 }
 
 /** Any Docker-compatible engine as the place of sandboxes. */
@@ -80,11 +82,15 @@ interface Setting {
   capabilities: Capabilities;
 }
 
-async function prepare(docker: Docker, { stateFolder, host }: DockerOptions): Promise<Setting> {
+async function prepare(docker: Docker, { stateFolder, host, snapshots }: DockerOptions): Promise<Setting> {
   const { local } = await engineAddress(docker);
   const binary = await initBinary(stateFolder);
   await ensureNetwork(docker);
-  const { rights, refused } = await findRights(docker, { installation: host, binary, local });
+  const { rights, refused } = await findRights(docker, snapshots ?? "layers", {
+    installation: host,
+    binary,
+    local,
+  });
   for (const line of refused) process.emitWarning(`container engine: ${line}`);
   const info = await docker.info();
   return { installation: host, binary, local, rights, capabilities: capabilities(rights, info) };

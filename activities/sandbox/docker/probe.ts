@@ -8,6 +8,7 @@ import { call } from "../contained/layout.ts";
 import type { SandboxSpec } from "../driver.ts";
 import { messageOf } from "./client.ts";
 import { execInContainer } from "./exec.ts";
+import { followed, hasImage } from "./images.ts";
 import { containerName, IMAGES } from "./names.ts";
 import { provideContainer } from "./provide.ts";
 import { providedBy, type Rights } from "./rights.ts";
@@ -29,11 +30,12 @@ export interface Found {
 /** Finds what the engine lets a sandbox do, by beginning real ones without any files in them. */
 export async function findRights(
   docker: Docker,
+  most: Rights["snapshots"],
   options: { installation: string; binary: string; local: boolean },
 ): Promise<Found> {
   await importProbeImage(docker);
   const refused: string[] = [];
-  for (const rights of CHOICES) {
+  for (const rights of CHOICES.slice(most === "layers" ? 0 : CHOICES.length - 1)) {
     const problem = await tryRights(docker, rights, options);
     if (problem === null) return { rights, refused };
     refused.push(`${JSON.stringify(rights)}: ${problem}`);
@@ -76,12 +78,11 @@ function probeSpec(): SandboxSpec {
 }
 
 async function importProbeImage(docker: Docker): Promise<void> {
+  if (await hasImage(docker, IMAGE)) return;
   const tar = pack();
   tar.entry({ name: "etc/", type: "directory", mode: 0o755 });
   tar.finalize();
   const [repo, tag] = IMAGE.split(":");
   const stream = await docker.importImage(Readable.from(tar), { repo, tag });
-  await new Promise((resolve, reject) => {
-    docker.modem.followProgress(stream, (error: Error | null) => (error ? reject(error) : resolve(null)));
-  });
+  await followed(docker, stream);
 }

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import type Docker from "dockerode";
 import { pack } from "tar-stream";
 import { CausedError } from "../../errors.ts";
-import { BINARY } from "../contained/layout.ts";
+import { BINARY, EXIT_DISK } from "../contained/layout.ts";
 import type { SandboxSpec } from "../driver.ts";
 import { isStatus, messageOf } from "./client.ts";
 import { containerOptions } from "./container.ts";
@@ -60,6 +60,12 @@ export function lost(id: string, state: Docker.ContainerInspectInfo["State"] | n
     return new CausedError(
       "sandbox_oom",
       `the sandbox ${id} ended: its memory limit was reached by its own PID 1`,
+    );
+  }
+  if (state.ExitCode === EXIT_DISK) {
+    return new CausedError(
+      "sandbox_disk",
+      `the sandbox ${id} ended: it had written more than its disk limit`,
     );
   }
   const why = state.Error ? `, ${state.Error}` : "";

@@ -5,8 +5,8 @@ import type Docker from "dockerode";
 import { CausedError } from "../../errors.ts";
 import type { BaseRecipe } from "../base/made.ts";
 import type { SandboxBase } from "../driver.ts";
-import { followed } from "./base.ts";
 import { isConnectionFault, isStatus, messageOf } from "./client.ts";
+import { followed } from "./images.ts";
 
 const DOCKER_HUB = "https://index.docker.io/v1/";
 

@@ -19,13 +19,12 @@ const PLAIN = [
   "SETPCAP",
   "SETFCAP",
   "SYS_CHROOT",
-  "MKNOD",
   "NET_BIND_SERVICE",
   // Routing rules, by which PID 1 switches the network; the payload has it not.
   "NET_ADMIN",
 ];
-/** Namespaces and mounts; looking at processes of the inner user namespace. The payload has none of them. */
-const LAYERS = ["SYS_ADMIN", "SYS_PTRACE"];
+/** Namespaces, mounts and device nodes; looking at processes of the inner user namespace. The payload has none of them. */
+const LAYERS = ["SYS_ADMIN", "SYS_PTRACE", "MKNOD"];
 
 export function capabilitiesOf(rights: Rights): string[] {
   return rights.snapshots === "layers" ? [...PLAIN, ...LAYERS] : PLAIN;

@@ -1,5 +1,5 @@
 /* Calls about one command: its folder `ctl/exec/<name>` is written here, by its supervisor, and by nobody else. */
-#include "init.h"
+#include "call.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

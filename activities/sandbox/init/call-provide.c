@@ -1,5 +1,5 @@
 /* Brings what the engine can't mount: a tar, unpacked below the mounts' folder by the container's own tar. */
-#include "init.h"
+#include "call.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

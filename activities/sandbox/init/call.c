@@ -1,5 +1,5 @@
 /* One short request to the sandbox, started in its container by the engine; ../contained/layout.ts lists them. */
-#include "init.h"
+#include "call.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,14 +21,20 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_BEGIN (16 << 20)
+#define DISK_SECONDS 5
+/* Told apart by drivers: ../contained/layout.ts. */
+#define EXIT_DISK 28
 
 static struct config config;
 static pid_t init_pid;
 static int listener = -1, signals = -1, init_link = -1;
-static double deadline;
+static double deadline, next_measure;
+static pid_t disk_watcher;
+static int64_t began_at;
 
 static void listen_for_calls(void) {
   struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "keeper.sock"};
@@ -47,7 +55,8 @@ static void count_ids(void) {
 }
 
 static void start_init(int link[2]) {
-  init_pid = (pid_t)syscall(SYS_clone, CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | SIGCHLD, 0, 0, 0, 0);
+  unsigned long namespaces = config.layers ? CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS : 0;
+  init_pid = (pid_t)syscall(SYS_clone, namespaces | SIGCHLD, 0, 0, 0, 0);
   if (init_pid < 0) fail("cannot make the sandbox's namespaces: %s (the container needs CAP_SYS_ADMIN and a seccomp profile that allows clone)", strerror(errno));
   if (init_pid > 0) return;
   /* Who waits for the answer waits for the end of this connection. */
@@ -72,6 +81,7 @@ static const char *begin(char *input, size_t size) {
   if (replace_file(AT_FDCWD, "config", text_of)) return "cannot write the configuration";
   load_config(&config);
   config.contained = true;
+  began_at = time(NULL);
   deadline = now() + (double)config.deadline;
   make_stage(&config);
   volume_mount(&config);
@@ -139,25 +149,57 @@ static void serve_init(void) {
   send(init_link, problem ? problem : "ok", strlen(problem ? problem : "ok"), MSG_NOSIGNAL);
 }
 
-/* False once init has ended. */
-static bool reap_children(void) {
-  pid_t pid;
-  while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-    if (pid == init_pid) return false;
-  return true;
+/* Where no file system holds the disk limit, it is looked at from time to time, by a child. */
+static void measure_disk(void) {
+  if (!init_pid || config.volume || disk_watcher || now() < next_measure) return;
+  next_measure = now() + DISK_SECONDS;
+  disk_watcher = fork();
+  if (disk_watcher < 0) disk_watcher = 0;
+  if (disk_watcher || getpid() == 1) return;
+  setpriority(PRIO_PROCESS, 0, 10);
+  unsigned long long used = config.layers ? folder_usage("vol", 0) : folder_usage("/", began_at);
+  _exit(used > config.disk);
 }
 
-static void watch(void) {
+/* What PID 1 ends with once init has ended or the disk limit is passed; -1 before. */
+static int reap_children(void) {
+  pid_t pid;
+  int status, code = -1;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    if (pid == init_pid) code = 1;
+    if (pid != disk_watcher) continue;
+    disk_watcher = 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 1) code = EXIT_DISK;
+  }
+  if (code == EXIT_DISK) note("the sandbox has written more than its disk limit");
+  if (code == 1) note("the sandbox's init ended");
+  return code;
+}
+
+/* Of the engine: signals of processes in the container have a sender with a pid. */
+static bool told_to_end(void) {
+  struct signalfd_siginfo signal;
+  bool told = false;
+  while (read(signals, &signal, sizeof signal) == sizeof signal) told |= signal.ssi_signo != SIGCHLD && signal.ssi_pid == 0;
+  return told;
+}
+
+static int watch(void) {
   for (;;) {
     double left = deadline - now();
-    if (left <= 0) return note(init_pid ? "the sandbox's deadline is over" : "nobody began");
+    if (left <= 0) {
+      note(init_pid ? "the sandbox's deadline is over" : "nobody began");
+      return 0;
+    }
+    measure_disk();
+    if (init_pid && !config.volume && left > DISK_SECONDS) left = DISK_SECONDS;
     struct pollfd wait[] = {{.fd = signals, .events = POLLIN}, {.fd = listener, .events = POLLIN}, {.fd = init_link, .events = POLLIN}};
-    if (poll(wait, 3, left > 3600 ? 3600000 : (int)(left * 1000) + 1) < 0 && errno != EINTR) return;
+    if (poll(wait, 3, left > 3600 ? 3600000 : (int)(left * 1000) + 1) < 0 && errno != EINTR) return 1;
     if (wait[2].revents & POLLIN) serve_init();
     if (wait[1].revents & POLLIN) serve_call();
-    struct signalfd_siginfo signal;
-    if (wait[0].revents && read(signals, &signal, sizeof signal) == sizeof signal && signal.ssi_signo != SIGCHLD) return;
-    if (!reap_children()) return note("the sandbox's init ended");
+    if (told_to_end()) return 0;
+    int code = reap_children();
+    if (code >= 0) return code;
   }
 }
 
@@ -165,6 +207,8 @@ int contained(const char *wait_seconds) {
   failure_socket = FAILURE_STDERR;
   umask(022);
   if (getpid() != 1) fail("contained: only as PID 1 of a container");
+  /* Where commands run among its own processes: they have its user's id, and nothing of it to look into. */
+  prctl(PR_SET_DUMPABLE, 0);
   deadline = now() + strtod(wait_seconds, NULL);
   if (chdir(CONTAINER_VOLUME)) fail("%s: %s", CONTAINER_VOLUME, strerror(errno));
   if (access("keeper.sock", F_OK) == 0) fail("the container was started a second time; its sandbox is lost");
@@ -176,7 +220,7 @@ int contained(const char *wait_seconds) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) note("mounts are not private: %s", strerror(errno));
   count_ids();
   listen_for_calls();
-  watch();
+  int code = watch();
   volume_discard();
-  return 0;
+  return code;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define MAX_WORDS 4
+#define NO_LAYERS "this sandbox has no layers, since its container may not mount (snapshots: rebuild)"
 
 int control_socket = -1;
 /* The connection being served, so that no child keeps it open. */
@@ -92,12 +93,20 @@ static void start(int connection, const char *name, const char *root) {
   answer(connection, layer ? exec_start(name, layer) : "no such root");
 }
 
+static bool is_about_layers(const char *verb) {
+  static const char *const verbs[] = {"push", "pop", "fork", "drop"};
+  for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+    if (!strcmp(verb, verbs[i])) return true;
+  return false;
+}
+
 static void dispatch(int connection, char **words, int count) {
   const char *verb = words[0], *first = words[1], *second = words[2];
   if (!strcmp(verb, "ping")) return answer(connection, NULL);
   if (!strcmp(verb, "usage") || !strcmp(verb, "file")) return serve_beside(connection, words, count);
   if (count == 2 && !strcmp(verb, "alive")) return answer(connection, exec_alive(first) ? NULL : "gone");
   if (count == 2 && !strcmp(verb, "stop")) return answer(connection, exec_signal(first, SIGTERM) ? NULL : "gone");
+  if (!settings->layers && is_about_layers(verb)) return answer(connection, NO_LAYERS);
   if (count == 2 && !strcmp(verb, "drop")) return answer(connection, root_drop(first));
   if (count == 2 && !strcmp(verb, "network")) return answer(connection, switch_network(first));
   if (count == 3 && !strcmp(verb, "exec")) return start(connection, first, second);

@@ -1,6 +1,5 @@
 /* Answers that need the file systems: one file of a root, and how much is used. Run by children of init. */
 #include "init.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -31,8 +30,12 @@ static void send_content(int connection, int fd, unsigned long long size) {
 
 /* As the payload's root and inside its root: no link leads out, and nothing but plain files is read. */
 void serve_file(int connection, const struct layer *layer, unsigned long long limit, const char *path) {
-  if (setns(layer_namespace(layer), CLONE_NEWNS)) finish(connection, "error cannot enter the root\n");
-  inner_user_enter();
+  if (!settings->layers) {
+    plain_root_enter();
+  } else {
+    if (setns(layer_namespace(layer), CLONE_NEWNS)) finish(connection, "error cannot enter the root\n");
+    inner_user_enter();
+  }
   struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
   int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof how);
@@ -49,24 +52,10 @@ void serve_file(int connection, const struct layer *layer, unsigned long long li
   _exit(0);
 }
 
-static unsigned long long folder_bytes(int folder, int depth) {
-  unsigned long long total = 0;
-  DIR *list = fdopendir(folder);
-  for (struct dirent *entry; list && (entry = readdir(list));) {
-    struct stat info;
-    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-    if (fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW)) continue;
-    total += (unsigned long long)info.st_blocks * 512;
-    int inner = S_ISDIR(info.st_mode) && depth < 200 ? openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
-    if (inner >= 0) total += folder_bytes(inner, depth + 1);
-  }
-  if (list) closedir(list);
-  return total;
-}
-
 static unsigned long long disk_bytes(void) {
   struct statfs system;
-  if (!settings->volume) return folder_bytes(open("/v", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
+  if (!settings->layers) return folder_usage("/", plain_since);
+  if (!settings->volume) return folder_usage("/v", 0);
   return statfs("/v", &system) ? 0 : (unsigned long long)(system.f_blocks - system.f_bfree) * (unsigned long long)system.f_bsize;
 }
 

@@ -1,5 +1,5 @@
 /* Both sides of a call prove what they sent: `<word> <bytes> <sha256>` and the bytes. Streams of engines are cut silently. */
-#include "init.h"
+#include "call.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>

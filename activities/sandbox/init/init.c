@@ -52,6 +52,19 @@ static void network_settings(void) {
   if (write_file("/p/sys/net/ipv4/ping_group_range", "0 65535")) note("ping: %s", strerror(errno));
 }
 
+/* In a container that may not mount: in its own root. */
+static void begin_plain(const struct config *config) {
+  plain_begin(config);
+  become_supervisor();
+  if (forbid_link_local()) note("link-local addresses: %s", strerror(errno));
+  proc_folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  control_folder = open(CONTAINER_VOLUME "/ctl", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  exec_folder = open(CONTAINER_VOLUME "/ctl/exec", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (proc_folder < 0 || control_folder < 0 || exec_folder < 0) fail("cannot open the sandbox's folders: %s", strerror(errno));
+  layers_begin();
+  control_begin();
+}
+
 static void begin(const struct config *config) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) 
     fail("no rights in the new user namespace: %s (remedy: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or run as root)", strerror(errno));
@@ -77,7 +90,8 @@ _Noreturn void init(const struct config *config, int keeper_socket) {
   settings = config;
   keeper_link = keeper_socket;
   prctl(PR_SET_NAME, "sandbox-init");
-  begin(config);
+  if (config->layers) begin(config);
+  else begin_plain(config);
   sigset_t mask;
   sigfillset(&mask);
   int signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -128,42 +128,6 @@ void join_payload_group(void);
 const char *rules_begin(const struct config *config);
 const char *rules_switch(bool on);
 
-/* call.c, call-exec.c, call-provide.c, frame.c, sha256.c */
-int call(int argc, char **argv);
-void call_provide(void);
-void call_start(const char *name, const char *root);
-void call_poll(const char *name, double seconds);
-void call_upload(const char *name);
-void call_read(const char *name, const char *stream, const char *offset, const char *length);
-void call_forget(const char *name);
-/* The answer of init to the words, NUL-terminated; ends the call when there is none. */
-char *ask(char *const words[], size_t *size);
-int exec_folder_of(const char *name);
-/* Prints the framed answer and ends the process. */
-_Noreturn void reply(const char *status, const void *body, size_t size);
-_Noreturn void reply_text(const char *status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The framed input: whole in memory, or written to the descriptor. Ends the call when it does not come whole. */
-char *input_whole(size_t *size);
-/* `draft` in `folder` is removed when the input does not come whole. */
-const char *input_into(int fd, int folder, const char *draft);
-/* Ends the call when nothing was read or written for a minute. */
-void still_alive(void);
-
-/* store.c */
-int store_serve(const char *port, const char *folder);
-int relay(const char *host, const char *port, const char *digest, int argc, char **argv);
-_Noreturn void call_keep(const char *folder, const char *digest);
-
-struct sha256 {
-  uint32_t state[8];
-  uint64_t length;
-  unsigned char block[64];
-};
-void sha256_begin(struct sha256 *hash);
-void sha256_add(struct sha256 *hash, const void *data, size_t size);
-/* 64 hex digits and a NUL. */
-void sha256_end(struct sha256 *hash, char text[65]);
-
 /* init.c */
 _Noreturn void init(const struct config *config, int keeper_socket);
 extern int control_folder, exec_folder, keeper_link;
@@ -254,6 +218,15 @@ void leave_control(void);
 /* files.c */
 void serve_file(int connection, const struct layer *layer, unsigned long long limit, const char *path);
 void serve_usage(int connection);
+
+/* usage.c */
+/* Bytes below the folder, on its file system; only of what was changed since then when it is not 0. */
+unsigned long long folder_usage(const char *path, int64_t since);
+
+/* plain.c: in a container without the right to mount. */
+extern int64_t plain_since;
+void plain_begin(const struct config *config);
+void plain_root_enter(void);
 
 /* trash.c */
 /* Takes the layer's folder out of sight at once; a child of init unmounts and removes it later. */

@@ -188,9 +188,16 @@ const char *root_drop(const char *name) {
   return strcmp(name, "main") ? NULL : "the main root is not a fork";
 }
 
+/* The one layer of a container that can mount none: its own root. */
+static struct layer *layer_plain(struct root *owner) {
+  struct layer *layer = calloc(1, sizeof *layer);
+  if (layer) *layer = (struct layer){.namespace = -1, .owner = owner};
+  return layer;
+}
+
 void layers_begin(void) {
   struct root *root = add_root("main");
-  root->top = layer_new(NULL, root);
+  root->top = settings->layers ? layer_new(NULL, root) : layer_plain(root);
   if (!root->top) fail("cannot mount the root file system (overlay with userxattr needs Linux 5.11; see keeper.log)");
   roots[root_count++] = root;
 }

@@ -1,4 +1,4 @@
-#include "init.h"
+#include "call.h"
 #include <string.h>
 #include <unistd.h>
 

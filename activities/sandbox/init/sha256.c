@@ -1,5 +1,5 @@
 /* SHA-256 (FIPS 180-4). */
-#include "init.h"
+#include "call.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * engine once: `serve` is PID 1 of the store's container, `keep` a call that puts a file in, and `relay` runs a call
  * whose input comes from a store. The digest is all the right that a reader needs: who knows it knows the file.
  */
-#include "init.h"
+#include "call.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -43,7 +43,7 @@ static void read_request(void) {
 
 static int open_input(void) {
   int fd = openat(folder, "stdin", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fd = open("/d/null", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fd = open(settings->layers ? "/d/null" : "/dev/null", O_RDONLY | O_CLOEXEC);
   if (fd < 0) _exit(1);
   return fd;
 }

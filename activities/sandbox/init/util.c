@@ -156,6 +156,7 @@ static void set_value(struct config *config, const char *key, char *value) {
 
 void load_config(struct config *config) {
   memset(config, 0, sizeof *config);
+  config->layers = true;
   char *at = read_file(AT_FDCWD, "config", NULL);
   if (!at) fail("cannot read the sandbox's config: %s", strerror(errno));
   for (char *line; (line = strsep(&at, "\n"));) {

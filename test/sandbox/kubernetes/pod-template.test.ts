@@ -89,6 +89,7 @@ const REFUSED: [string, RegExp][] = [
   ],
   ["spec: { securityContext: { runAsUser: 1 } }", /spec\.securityContext\.runAsUser/],
   ["spec: { volumes: [{ name: x, hostPath: { path: / } }] }", /spec\.volumes\[0\]\.hostPath/],
+  ["spec: { volumes: [{ name: x, secret: { secretName: s } }] }", /spec\.volumes\[0\]\.secret/],
   ["metadata: { name: x }", /metadata\.name/],
   ["metadata: { labels: { setup-bench/sweep: x } }", /metadata\.labels\["setup-bench\/sweep"\]/],
   [

@@ -33,8 +33,8 @@ export interface EngineParts {
   capabilities(): Promise<Capabilities>;
 }
 
-/** Exec sockets at once; each is short. */
-const CALLS = 48;
+/** Exec sockets at once. Each is short, but a poll that waits for a command's end holds one for seconds. */
+const CALLS = 256;
 const WAIT_FOR_BEGIN_SECONDS = 900;
 
 /** Pods as the containers of sandboxes: one bare pod each, found by the name that its sandbox's id gives it. */

@@ -27,6 +27,9 @@ export function provided(sandbox: SandboxRef, pod: V1Pod, unreachable: readonly 
     loopDevices: false,
     network: mounts ? "inside" : "engine",
     unreachable,
+    volumes: (pod.spec?.containers[0]?.volumeMounts ?? [])
+      .map(({ mountPath }) => mountPath)
+      .filter((path) => !path.startsWith("/.bench/")),
   };
 }
 

@@ -12,7 +12,8 @@ export async function removePod(
   installation: string,
 ): Promise<void> {
   const { namespace } = cluster;
-  const pod = await readPod(cluster, name);
+  const seen = watch.seen(name);
+  const pod = seen?.gone === false ? seen.pod : await readPod(cluster, name);
   if (pod === null) return;
   mustBeOurs(pod, installation);
   const preconditions = { uid: pod.metadata?.uid ?? "" };

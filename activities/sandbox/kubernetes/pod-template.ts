@@ -4,7 +4,7 @@ import { parseDocument } from "yaml";
 import { UsageError } from "../../../benchmarks/usage-error.ts";
 import { CONTAINER } from "./names.ts";
 
-/** What a user adds to every sandbox's pod: a fragment of a pod, merged into ours. */
+/** What a user adds to every sandbox's pod: a fragment of a pod, merged into ours. Commands see its volumes read-only. */
 export interface PodTemplate {
   metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> };
   spec?: Partial<V1PodSpec>;
@@ -97,6 +97,9 @@ function checkSpec(spec: Record<string, unknown>, path: string): void {
     "spec.securityContext.",
   );
   for (const [i, volume] of list(spec.volumes, path, "spec.volumes").entries()) {
+    for (const kind of ["secret", "projected"]) {
+      if (kind in volume) refuse(path, `spec.volumes[${i}].${kind}`, "commands of a sandbox may be anyone's");
+    }
     if ("hostPath" in volume)
       refuse(path, `spec.volumes[${i}].hostPath`, "a sandbox must not reach the node's files");
     if (["program", "volume", "mounts"].includes(String(volume.name)))

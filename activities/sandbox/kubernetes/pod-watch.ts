@@ -72,13 +72,13 @@ export function watchPods(cluster: Cluster, labelSelector: string): PodWatch {
         failures = 0;
       } catch (error) {
         if (signal.aborted) break;
+        fresh = false;
         failures++;
         if (failures === 5) process.emitWarning(`watch of pods: ${(error as Error).message}`);
         await sleep(Math.min(10_000, 250 * 2 ** failures), undefined, { signal, ref: false }).catch(() => {});
-      } finally {
-        fresh = false;
       }
     }
+    fresh = false;
   };
   const ask = () => {
     asked = Date.now();

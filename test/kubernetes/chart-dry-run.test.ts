@@ -2,7 +2,7 @@ import test from "ava";
 import { NEEDED, render } from "../support/chart.ts";
 import { testNamespace } from "../support/cluster.ts";
 import { ensureForeignKinds } from "../support/crds.ts";
-import { refusalOf } from "../support/dry-run.ts";
+import { refusalOf } from "../support/raw-api.ts";
 
 const SCALED = { kind: "backlog", minReplicas: 2, maxReplicas: 9, targetQueueSize: 3, scaleDownSeconds: 60 };
 
@@ -77,9 +77,9 @@ else {
   const sandboxes = `${cluster.namespace}-sandboxes`;
 
   test.before(async () => {
-    await ensureForeignKinds(cluster.cluster);
     const body = { metadata: { name: sandboxes } };
     await cluster.cluster.core("create namespace", (core) => core.createNamespace({ body }));
+    await ensureForeignKinds(cluster.cluster);
   });
   test.after.always(async () => {
     await cluster.cluster.core("delete namespace", (core) => core.deleteNamespace({ name: sandboxes }));

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
-import { parseAllDocuments, stringify } from "yaml";
+import { parseAllDocuments } from "yaml";
 import { ensureHelm } from "../../k8s/helm/ensure-helm.ts";
 
 export const CHART = fileURLToPath(new URL("../../k8s/chart", import.meta.url));
@@ -51,7 +51,7 @@ export async function render(
     "--values",
     "-",
   ];
-  const result = await execa(await helm(), args, { input: stringify(values), reject: false });
+  const result = await execa(await helm(), args, { input: JSON.stringify(values), reject: false });
   if (result.failed) throw new Error(result.stderr);
   const documents = parseAllDocuments(result.stdout);
   const manifests = documents.map((document) => {
@@ -76,7 +76,7 @@ export async function install(
   const upgrade = async (now: object) => {
     const upgraded = await run(
       ["upgrade", "--install", release.name, CHART, "--values", "-"],
-      stringify(now),
+      JSON.stringify(now),
     );
     if (upgraded.failed) throw new Error(upgraded.all);
   };

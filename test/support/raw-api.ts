@@ -5,15 +5,24 @@ import type { Manifest } from "./chart.ts";
 
 /** What the API server says of a manifest that it would create, unknown fields included; null when it takes it. */
 export async function refusalOf(cluster: Cluster, manifest: Manifest): Promise<string | null> {
+  const { status, message } = await createRaw(cluster, manifest, "dryRun=All&fieldValidation=Strict");
+  return status < 300 ? null : `${manifest.kind} ${manifest.metadata.name}: ${message}`;
+}
+
+/** As it stands: the client library's own serializers drop the fields of a schema that they do not know. */
+export async function createRaw(
+  cluster: Cluster,
+  manifest: Manifest,
+  query = "",
+): Promise<{ status: number; message: string }> {
   const { apiVersion, kind, metadata } = manifest;
   const root = `${apiVersion.includes("/") ? "/apis" : "/api"}/${apiVersion}`;
   const { resources } = (await ask(cluster, "GET", root)).body as V1APIResourceList;
   const resource = resources?.find((one) => one.kind === kind && !one.name.includes("/"));
-  if (resource === undefined) return `${apiVersion} ${kind}: the server does not know it`;
+  if (resource === undefined) return { status: 404, message: `the server knows no ${apiVersion} ${kind}` };
   const where = resource.namespaced ? `/namespaces/${metadata.namespace}` : "";
-  const query = "dryRun=All&fieldValidation=Strict";
   const { status, body } = await ask(cluster, "POST", `${root}${where}/${resource.name}?${query}`, manifest);
-  return status < 300 ? null : `${kind} ${metadata.name}: ${(body as { message?: string }).message}`;
+  return { status, message: (body as { message?: string }).message ?? "" };
 }
 
 async function ask(

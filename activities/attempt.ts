@@ -14,6 +14,8 @@ export interface OpenAttempt {
   suite: LoadedSuite;
   task: Task;
   arm: ArmPlan;
+  /** Which repeat of its (task, arm) the cell is, from 1. */
+  repeat: number;
 }
 
 interface OpenSweep {
@@ -30,7 +32,7 @@ export async function openAttempt(key: AttemptKey): Promise<OpenAttempt> {
   const cell = cells.get(key.cell);
   const task = suite.suite.tasks.find(({ id }) => id === cell?.task);
   if (cell === undefined || task === undefined) throw new Error(`${key.folder}: no cell ${key.cell}`);
-  return { plan, suite, task, arm: cell.arm };
+  return { plan, suite, task, arm: cell.arm, repeat: cell.repeat };
 }
 
 export async function openSweep(folder: string): Promise<OpenSweep> {

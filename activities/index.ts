@@ -1,12 +1,13 @@
 import type { GeneralActivities, HostActivities } from "../workflows/activities.ts";
 import { withCauses } from "./caused.ts";
 import { claimHost } from "./claim-host.ts";
+import { decide } from "./decide.ts";
 import type { Deps } from "./deps.ts";
 import { publishRecord } from "./publish.ts";
 import { reapSandboxes } from "./reaper/activity.ts";
 import { closeSandbox, discardSandbox, openSandbox } from "./sandboxes.ts";
-import { act, decide, freezeArtifact, rebuildSandbox } from "./steps.ts";
-import { nextCells, writeResults } from "./sweep-cells.ts";
+import { act, freezeArtifact, rebuildSandbox } from "./steps.ts";
+import { nextCells, refuseCell, writeResults } from "./sweep-cells.ts";
 import { checkStatically, collectTests, replayArtifact, runTests } from "./verification.ts";
 
 /** `holdsSandboxes`: this process also serves its machine's queue of host activities. */
@@ -15,6 +16,7 @@ export function generalActivities(deps: Deps, holdsSandboxes: boolean): GeneralA
     claimHost: (key) => claimHost(deps, key, holdsSandboxes),
     decide: (input) => decide(deps, input),
     nextCells,
+    refuseCell,
     writeResults,
     publishRecord,
   });

@@ -1,7 +1,10 @@
+import type { SweepPlan } from "../benchmarks/sweep-plan.ts";
 import { grade } from "../results/grade.ts";
 import { type RunRecord, runRecord, SCHEMA_VERSION } from "../results/record.ts";
 import type { AttemptFacts, RunOutcome } from "../workflows/types.ts";
 import { openAttempt } from "./attempt.ts";
+import { readCalls } from "./model/journal.ts";
+import { spendingOf } from "./model/spending.ts";
 import { readRecord, writeRecordOnce } from "./store/sweep-folder.ts";
 
 /** Computes the attempt's record from its facts and writes it, once; a repeated call tells the first one's outcome. */
@@ -60,8 +63,7 @@ async function recordOf(facts: AttemptFacts): Promise<RunRecord> {
     },
     static: statics && { missing_imports: statics.missing_imports, pip_check: statics.pip_check },
     verdict: null,
-    tokens: {},
-    cost: { measured_usd: 0, unmeasured_calls: 0 },
+    ...(await spendingOfAttempt(facts, plan)),
     steps: setup?.steps ?? 0,
     wall_seconds: setup?.wallSeconds ?? 0,
     working_seconds: setup?.workingSeconds ?? 0,
@@ -75,6 +77,15 @@ async function recordOf(facts: AttemptFacts): Promise<RunRecord> {
     artifact: facts.artifact?.digest ?? null,
     harness: { version: plan.lock.harness_version, commit: plan.settings.harness_commit },
   } satisfies RunRecord);
+}
+
+async function spendingOfAttempt(
+  facts: AttemptFacts,
+  { lock }: SweepPlan,
+): Promise<Pick<RunRecord, "tokens" | "cost">> {
+  const price = lock.models[facts.arm.model ?? ""]?.price ?? null;
+  const { tokens, ...cost } = spendingOf(await readCalls(facts), price);
+  return { tokens, cost };
 }
 
 function notesOf({ source, statics }: AttemptFacts): string[] {

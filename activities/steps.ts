@@ -9,28 +9,10 @@ import { refuseFullDisk } from "./host-disk.ts";
 import { runCommand } from "./sandbox/run-command.ts";
 import { attemptFolder } from "./store/sweep-folder.ts";
 import { appendStep, readTrajectory, type Step } from "./store/trajectory.ts";
-import { systemNamed } from "./systems/registry.ts";
 import { REPOSITORY } from "./verify/context.ts";
 
 /** What the trajectory keeps of each output stream, in bytes: enough to read, small enough for thousands of runs. */
 const KEPT_OUTPUT = { head: 16_384, tail: 32_768 };
-
-/** The system's next action. It depends only on the trajectory, so a repeated call decides the same. */
-export async function decide(deps: Deps, input: AttemptKey & { step: number }): Promise<Action> {
-  const { arm, task } = await openAttempt(input);
-  const system = systemNamed(arm.system);
-  if (system === undefined) throw new Error(`no system named ${arm.system}`);
-  const trajectory = (await readTrajectory(input)).filter(({ step }) => step < input.step);
-  const decision = await system.decide({
-    task,
-    options: arm.options,
-    trajectory,
-    readBlob: async (digest) => (await deps.blobs.get(digest)).toString("utf8"),
-  });
-  if (decision.kind === "finish") return decision;
-  const script = await deps.blobs.put(decision.command);
-  return { kind: "command", script, seconds: decision.seconds ?? null };
-}
 
 /** Runs the action in the sandbox and writes the step to the trajectory, once each. */
 export async function act(

@@ -2,6 +2,7 @@ import { cellsOf } from "../benchmarks/cells.ts";
 import { writeResults as writeResultFiles } from "../results/write-results.ts";
 import type { CellPage, CellRef } from "../workflows/types.ts";
 import { openSweep } from "./attempt.ts";
+import { refusalOfCell } from "./model/limits.ts";
 import { attemptsOf, latestRecord, readRecords } from "./store/sweep-folder.ts";
 
 /**
@@ -35,6 +36,12 @@ export async function nextCells(input: { folder: string; from: number; limit: nu
     });
   }
   return { cells: open, next: index < cells.length ? index : null, total: cells.length, settled };
+}
+
+/** Why the sweep can't pay for one more cell of a model's arm while the `running` ones go on, or null. */
+export async function refuseCell(input: { folder: string; running: string[] }): Promise<string | null> {
+  const { plan } = await openSweep(input.folder);
+  return refusalOfCell(input.folder, plan, input.running);
 }
 
 export async function writeResults(input: { folder: string }): Promise<void> {

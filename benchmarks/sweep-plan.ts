@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { endpointPlan, modelPlan, spendingLimit } from "./model-plan.ts";
 
 const count = z.int().positive();
 const seconds = z.number().positive();
@@ -10,7 +11,7 @@ const armPlan = z.strictObject({
   options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
 });
 
-/** Seconds, except `steps`. See workflows/types.ts for each field. */
+/** Seconds, except `steps`, `tokens` and `usd`. See workflows/types.ts for each field. */
 const budgetPlan = z.strictObject({
   wall: seconds,
   working: seconds,
@@ -20,6 +21,9 @@ const budgetPlan = z.strictObject({
   collect: seconds,
   tests: seconds,
   test: seconds,
+  /** Tokens and US dollars of the calls of one attempt; null: no limit. */
+  tokens: count.nullable().default(null),
+  usd: z.number().positive().nullable().default(null),
 });
 
 const limitsPlan = z.strictObject({
@@ -60,10 +64,13 @@ export const sweepPlan = z.strictObject({
         /** Memory and CPU requests are the limits divided by this. */
         headroom: z.number().min(1),
       })
-      .nullable()
-      .default(null),
+      .nullable(),
     base: z.strictObject({ request: z.string(), digest: z.string() }),
     tests_network: z.enum(["on", "off"]),
+    /** By the name in `arms`. */
+    models: z.record(z.string(), modelPlan).default({}),
+    /** Digests of the prompts that the arms' roles are given, by role. */
+    prompts: z.record(z.string(), z.string()).default({}),
     harness_version: z.string(),
   }),
   settings: z.strictObject({
@@ -82,14 +89,19 @@ export const sweepPlan = z.strictObject({
         /** Networks that sandboxes must not reach, besides link-local and their node. */
         unreachable: z.array(z.string()),
       })
-      .nullable()
-      .default(null),
+      .nullable(),
     environment: z.record(z.string(), z.string()),
     mounts: z.array(z.strictObject({ source: z.string(), target: z.string() })),
     mirrors: z.array(mirrorRule),
     index: z.string().nullable(),
     source_seconds: seconds,
     source_bytes: count,
+    /** One for each of the lock's models. */
+    endpoints: z.record(z.string(), endpointPlan).default({}),
+    /** Whether equal requests are answered from the state folder. */
+    model_cache: z.boolean().default(false),
+    /** Of the whole sweep. */
+    spending: spendingLimit.default({ usd: null, tokens: null }),
   }),
 });
 

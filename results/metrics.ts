@@ -31,7 +31,7 @@ export type Group = {
   /** Sums over all n runs of the roles that set up; evaluation and distillation are not the agent's (`NOT_SETUP`). */
   tokens_input: number | null;
   tokens_output: number | null;
-  /** Measured cost of all n runs and all roles; null when no model was called. */
+  /** Measured cost of all n runs and all roles; null when no model was called, and when no call had a price. */
   cost_usd: number | null;
   /** Medians over graded runs. */
   wall_seconds_median: number | null;
@@ -166,6 +166,8 @@ function costOf(records: readonly RunRecord[]): number | null {
     ({ tokens, cost }) =>
       Object.keys(tokens).length > 0 || cost.measured_usd > 0 || cost.unmeasured_calls > 0,
   );
+  const isUnmeasured = records.every(({ cost }) => cost.measured_usd === 0);
+  if (isUnmeasured && records.some(({ cost }) => cost.unmeasured_calls > 0)) return null;
   return called ? records.reduce((sum, record) => sum + record.cost.measured_usd, 0) : null;
 }
 

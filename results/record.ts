@@ -49,7 +49,15 @@ export const runRecord = z.object({
   static: z.object({ missing_imports: count.nullable(), pip_check: z.boolean().nullable() }).nullable(),
   verdict: z.enum(["not_guilty", "guilty", "timeout"]).nullable(),
   tokens: z.record(z.string(), tokenUsage),
-  cost: z.object({ measured_usd: z.number().nonnegative(), unmeasured_calls: count }),
+  cost: z.object({
+    measured_usd: z.number().nonnegative(),
+    /** Calls without usage or price. Their cost is beside the sum, never in it. */
+    unmeasured_calls: count,
+    /** Requests that may have been charged without an answer having come, after a crash or a broken connection. */
+    unsettled_calls: count.default(0),
+    /** A rough price of those; null when it can't be told. */
+    unsettled_usd: z.number().nonnegative().nullable().default(0),
+  }),
   steps: count,
   wall_seconds: seconds,
   working_seconds: seconds,

@@ -1,5 +1,5 @@
 import { GROUP_COLUMNS } from "./csv.ts";
-import { duration, oneLine, percent, percentRange } from "./format.ts";
+import { amount, duration, NOT_MEASURED, oneLine, percent, percentRange } from "./format.ts";
 import type { Group } from "./metrics.ts";
 import { type Cell, renderTextTable, type TextOptions } from "./text-table.ts";
 
@@ -28,6 +28,22 @@ const COLUMNS: Column[] = [
   rateColumn("passed/collected %", "essr_collected", (groups) => measured(groups, "essr_collected")),
   rateColumn("pass %", "pass_rate", (groups) => measured(groups, "pass_rate")),
   rateColumn("claim %", "self_claim", () => true),
+  {
+    name: "tokens in/out",
+    align: "right",
+    cell: ({ tokens_input, tokens_output }) => ({
+      text: tokens_input === null ? NOT_MEASURED : `${amount(tokens_input)}/${amount(tokens_output)}`,
+    }),
+    shown: (groups) => groups.some(({ tokens_input }) => tokens_input !== null),
+  },
+  {
+    name: "USD",
+    align: "right",
+    cell: ({ cost_usd }) => ({
+      text: cost_usd === null ? NOT_MEASURED : cost_usd.toFixed(cost_usd < 1 ? 4 : 2),
+    }),
+    shown: (groups) => groups.some(({ tokens_input }) => tokens_input !== null),
+  },
   {
     name: "time",
     align: "right",

@@ -1,6 +1,7 @@
 import { NativeConnection, type State, Worker } from "@temporalio/worker";
 import type { Deps } from "../activities/deps.ts";
 import { generalActivities, hostActivities } from "../activities/index.ts";
+import { MODEL_QUEUE } from "../workflows/policies.ts";
 import { workflowBundle } from "./bundle.ts";
 import { queuesOf, type Role } from "./roles.ts";
 import type { TemporalConnectionOptions } from "./temporal-connection.ts";
@@ -79,11 +80,13 @@ async function createWorker(
     maxConcurrentActivityTaskExecutions: options.activities,
   } as const;
   if (role !== "general") return Worker.create({ ...shared, activities: hostActivities(options.deps) });
+  const activities = generalActivities(options.deps, options.roles.includes("host"));
+  if (taskQueue === MODEL_QUEUE) return Worker.create({ ...shared, activities });
   return Worker.create({
     ...shared,
     workflowBundle: await workflowBundle(),
     maxCachedWorkflows: options.cachedWorkflows,
-    activities: generalActivities(options.deps, options.roles.includes("host")),
+    activities,
   });
 }
 

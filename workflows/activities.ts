@@ -26,6 +26,8 @@ export interface GeneralActivities {
   decide(input: AttemptKey & { step: number }): Promise<Action>;
   /** The next cells of a sweep, from the index `from` on, that still need a run. */
   nextCells(input: { folder: string; from: number; limit: number }): Promise<CellPage>;
+  /** Why the sweep can't pay for one more cell of a model's arm while the `running` ones go on, or null. */
+  refuseCell(input: { folder: string; running: string[] }): Promise<string | null>;
   /** Rewrites the sweep's derived files (records.jsonl, summary.*, report.html) from its run folders. */
   writeResults(input: { folder: string }): Promise<void>;
   publishRecord(facts: AttemptFacts): Promise<RunOutcome>;

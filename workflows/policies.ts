@@ -22,6 +22,9 @@ const HOST_GONE = "15 minutes";
 
 export const GENERAL_QUEUE = "bench";
 
+/** Calls wait here for their turn at an endpoint, however long: never in the place of a record that is to be written. */
+export const MODEL_QUEUE = "bench-model";
+
 export function hostQueue(host: string): string {
   return `bench-host-${host}`;
 }
@@ -38,6 +41,16 @@ export function openingQueue(host: string): string {
 export const KUBERNETES_HOST = "kubernetes";
 
 export const general: ActivityOptions = { startToCloseTimeout: "2 minutes", retry };
+
+/** A net: each call has its own time and patience (the plan's settings), and a step may need several. */
+const MODEL_SECONDS = 4 * 3_600;
+
+export const asking: ActivityOptions = {
+  taskQueue: MODEL_QUEUE,
+  startToCloseTimeout: MODEL_SECONDS * 1_000,
+  heartbeatTimeout: HEARTBEAT,
+  retry,
+};
 
 export function onHost(host: string, seconds: number): ActivityOptions {
   return {

@@ -8,7 +8,7 @@ import {
 import { CAUSES } from "../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "./activities.ts";
 import { failureOf } from "./failures.ts";
-import { attemptPause, FREEZE_SECONDS, general, onHost } from "./policies.ts";
+import { asking, attemptPause, FREEZE_SECONDS, general, onHost } from "./policies.ts";
 import { type LiveSandbox, type Sandboxes, withSandbox } from "./sandboxes.ts";
 import { verdictAttribute } from "./search-attributes.ts";
 import { stopwatch } from "./stopwatch.ts";
@@ -37,6 +37,7 @@ export interface Stage {
 const stageQuery = defineQuery<Stage>("stage");
 
 const anywhere = proxyActivities<GeneralActivities>(general);
+const atModels = proxyActivities<GeneralActivities>(asking);
 
 /** One cell: attempts until one counts or the cause's retry budget is spent. Each attempt leaves its own record. */
 export async function run(input: RunInput): Promise<RunOutcome> {
@@ -147,8 +148,8 @@ async function runSystem(
     budget: input.budget,
     decide: (step: number) =>
       watch.time(
-        () => anywhere.decide({ ...key, step }),
-        () => null,
+        () => (input.arm.model === null ? anywhere : atModels).decide({ ...key, step }),
+        ({ modelSeconds }: Action) => modelSeconds ?? null,
       ),
     act: (step: number, action: Action, seconds: number) =>
       watch.time(

@@ -26,6 +26,8 @@ export interface SweepInput {
   suite: string;
   budget: Budget;
   parallel: number;
+  /** Whether any arm has a model, whose calls may be limited. */
+  models?: boolean;
   /** Set when the sweep continues as new. */
   carried?: Carried;
 }
@@ -76,6 +78,8 @@ export async function sweep(input: SweepInput): Promise<Progress> {
   let parallel = input.parallel;
   let total: number | null = null;
   const running = new Set<string>();
+  /** Those of them whose calls cost. */
+  const paying = new Set<string>();
   const progress = (): Progress => {
     const { next: _, streak: __, ...shown } = state;
     return { ...shown, total, parallel, running: [...running] };
@@ -105,6 +109,7 @@ export async function sweep(input: SweepInput): Promise<Progress> {
 
   const runCell = async (cell: CellRef): Promise<void> => {
     running.add(cell.cell);
+    if (cell.arm.model !== null) paying.add(cell.cell);
     try {
       settle(state, await (await startRun(input, cell)).result());
     } catch (error) {
@@ -118,6 +123,21 @@ export async function sweep(input: SweepInput): Promise<Progress> {
       });
     } finally {
       running.delete(cell.cell);
+      paying.delete(cell.cell);
+    }
+  };
+
+  const room = () => condition(() => state.paused === null && running.size < parallel);
+
+  /** What running cells do not use up may pay for this one; when none runs, only people can raise the limit. */
+  const waitUntilPayable = async (cell: CellRef): Promise<void> => {
+    while (input.models && cell.arm.model !== null) {
+      const refusal = await anywhere.refuseCell({ folder: input.folder, running: [...paying] });
+      if (refusal === null) return;
+      const { done } = state;
+      if (paying.size > 0) await condition(() => state.done > done);
+      else state.paused = refusal;
+      await room();
     }
   };
 
@@ -129,7 +149,8 @@ export async function sweep(input: SweepInput): Promise<Progress> {
       total = page.total;
       state.settled += page.settled;
       for (const cell of page.cells) {
-        await condition(() => state.paused === null && running.size < parallel);
+        await room();
+        await waitUntilPayable(cell);
         // Every way that it can end is handled inside.
         void runCell(cell);
       }

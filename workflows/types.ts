@@ -14,7 +14,7 @@ export interface Arm {
   options: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Seconds, except `steps`. */
+/** Seconds, except `steps`; what calls of models may spend is looked after where they are made. */
 export interface Budget {
   /** Setup stage, everything included. */
   wall: number;
@@ -80,10 +80,17 @@ export interface SourceRef {
   notes: readonly string[];
 }
 
-/** What the agent does next. `script` is the digest of the command's text. */
-export type Action =
+/** What the agent does next. `script` is the digest of the command's text; `modelSeconds` is what its calls took. */
+export type Action = { modelSeconds?: number } & (
   | { kind: "command"; script: string; seconds: number | null }
-  | { kind: "finish"; claim: boolean | null; message: string };
+  /** `cause`: why it ends, when not of its own accord. */
+  | { kind: "finish"; claim: boolean | null; message: string; cause?: AgentCause }
+);
+
+export type AgentCause = Extract<
+  Cause,
+  "agent_gave_up" | "agent_budget" | "agent_timeout" | "model_refused_output"
+>;
 
 /** What came of an action; outputs are in the trajectory. */
 export interface Observation {
@@ -102,7 +109,7 @@ export interface SetupOutcome {
   steps: number;
   claim: boolean | null;
   /** Null when the agent finished of its own accord. */
-  cause: Extract<Cause, "agent_gave_up" | "agent_budget" | "agent_timeout"> | null;
+  cause: AgentCause | null;
   detail: string | null;
   wallSeconds: number;
   workingSeconds: number;

@@ -93,6 +93,7 @@ export function simulatedActivities(simulation: Simulation): {
       seen.reaped.push(schedule);
       return { destroyed: 0, left: 0, over: false };
     },
+    refuseCell: async () => null,
     async decide({ step }) {
       seen.decided.push(step);
       return step > simulation.steps

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_BASE } from "../../activities/sandbox/base/request.ts";
 import { addClusterOptions, type ClusterOptions } from "./cluster-options.ts";
 import { earlier, list } from "./lists.ts";
+import { addModelOptions, type ModelOptions } from "./model-options.ts";
 import { number, size, sizeText, wholeNumber } from "./values.ts";
 
 export const DRIVERS = ["local", "docker", "kubernetes"] as const;
@@ -12,7 +13,7 @@ export interface DriverOptions extends ClusterOptions {
 }
 
 /** The options of a sweep, as parsed; each also has a `BENCH_*` variable and a key in the configuration file. */
-export interface SweepOptions extends CommonOptions, DriverOptions {
+export interface SweepOptions extends CommonOptions, DriverOptions, ModelOptions {
   suite?: string;
   system: string[];
   repos?: string[];
@@ -82,7 +83,7 @@ export function addDriverOptions(command: Command): Command {
 }
 
 export function addSweepOptions(command: Command): Command {
-  return addDriverOptions(addCommonOptions(command))
+  return addModelOptions(addDriverOptions(addCommonOptions(command)))
     .addOption(
       option("--suite <name|file>", "suite to run: a name (see `pnpm bench suites`) or a JSON or YAML file"),
     )

@@ -69,9 +69,9 @@ function pinOf({ source }: Task): string {
 
 export async function printSystems({ json }: CommonOptions): Promise<number> {
   printRows(
-    SYSTEMS.map(({ name, title, needsOracle }) => ({
+    SYSTEMS.map(({ name, title, needsOracle, model }) => ({
       system: name,
-      needs: needsOracle ? "a suite's recipe" : null,
+      needs: needsOracle ? "a suite's recipe" : model === "required" ? "a model" : null,
       title,
     })),
     json,

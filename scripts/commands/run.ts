@@ -10,6 +10,7 @@ import { attend } from "../sweep/attend.ts";
 import { checkCapabilities } from "../sweep/capabilities.ts";
 import { changeParallel, connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
 import { showDryRun } from "../sweep/dry-run.ts";
+import { checkKeys, keyVariables } from "../sweep/models.ts";
 import { resolveWish } from "../sweep/plan.ts";
 import { draftSweep, writeSweep } from "../sweep/prepare.ts";
 import { ensureReaper } from "../sweep/reaper.ts";
@@ -19,7 +20,9 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const wish = await resolveWish(options);
   if (options.dryRun) return showDryRun(options, wish);
   const writer = progressWriter(process.stderr);
-  const stack = { ...options, tell: writer.tell };
+  const { endpoints } = wish.models;
+  checkKeys(endpoints, options.workers);
+  const stack = { ...options, keys: keyVariables(endpoints), tell: writer.tell };
   // A server that can't be used is said first: a base may take a minute.
   await checkAddress(stack);
   await checkReady(options.state, options.address, options.driver === "local");

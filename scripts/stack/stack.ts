@@ -14,6 +14,8 @@ export interface StackOptions {
   namespace: string;
   /** `elsewhere`: workers run on other machines or in a cluster, and none is started here. Default: `here`. */
   workers?: "here" | "elsewhere";
+  /** Names of variables that hold keys: the worker gets them from the caller's environment. */
+  keys?: readonly string[];
   /** Told one line at a time what takes long or was restarted. */
   tell: (line: string) => void;
 }

@@ -13,6 +13,8 @@ export interface WorkerDaemon {
   namespace: string;
   /** See `TemporalService.server`. */
   server: string;
+  /** Names of further variables that it needs; where the caller has none of a name, the worker keeps its own. */
+  keys?: readonly string[];
 }
 
 /**
@@ -20,10 +22,18 @@ export interface WorkerDaemon {
  * come back on another port) is replaced; throws UsageError when it serves another one that answers.
  */
 export async function ensureWorker(wanted: WorkerDaemon): Promise<void> {
-  const { identity, started } = await startDaemon(daemonSpec(wanted));
+  const { identity, started } = await startDaemon(daemonSpec(wanted, {}));
   if (started) return;
+  const kept = keysOf(await environmentOf(identity.pid));
   const serves = await servedBy(identity.pid);
-  if (serves === null || (serves.address === wanted.address && serves.namespace === wanted.namespace)) return;
+  if (serves === null) return;
+  if (serves.address === wanted.address && serves.namespace === wanted.namespace) {
+    if (isEquipped(kept, wanted.keys ?? [])) return;
+    // A retry is all that what it does now loses by it.
+    await stopProcess(identity, 15);
+    await startDaemon(daemonSpec(wanted, kept));
+    return;
+  }
   const [host = "", port = ""] = serves.address.split(/:(?=\d+$)/);
   if (serves.address === wanted.address || (await refusal(host, Number(port))) === null) {
     throw new UsageError(
@@ -32,10 +42,17 @@ export async function ensureWorker(wanted: WorkerDaemon): Promise<void> {
     );
   }
   await stopProcess(identity, 15);
-  await startDaemon(daemonSpec(wanted));
+  await startDaemon(daemonSpec(wanted, kept));
 }
 
-function daemonSpec({ state, address, namespace, server }: WorkerDaemon): DaemonSpec {
+function isEquipped(has: Record<string, string>, keys: readonly string[]): boolean {
+  return keys.every((name) => process.env[name] === undefined || process.env[name] === has[name]);
+}
+
+function daemonSpec(
+  { state, address, namespace, server, keys = [] }: WorkerDaemon,
+  kept: Record<string, string>,
+): DaemonSpec {
   return {
     folder: stackFolder(state),
     name: WORKER,
@@ -45,7 +62,7 @@ function daemonSpec({ state, address, namespace, server }: WorkerDaemon): Daemon
       fileURLToPath(new URL("../../workers/main.ts", import.meta.url)),
       ...["--state", resolve(state), "--address", address, "--namespace", namespace, "--server", server],
     ],
-    environment: workerEnvironment(process.env),
+    environment: { ...kept, ...workerEnvironment(process.env, keys) },
   };
 }
 
@@ -70,7 +87,29 @@ export function stackFolder(state: string): string {
 const PASSED_ON =
   /^(PATH|HOME|LANG|TMPDIR|XDG_\w+|BENCH_\w+|TEMPORAL_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|PIP_\w+|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|GIT_SSL_\w+|(HTTPS?|NO|ALL)_PROXY|NODE_USE_ENV_PROXY)$/i;
 
-function workerEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const passed = Object.entries(environment).filter(([name]) => PASSED_ON.test(name));
+/** The keys that earlier sweeps gave a worker: one that takes its place needs them as well. */
+function keysOf(environment: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !isOfEvery(name)));
+}
+
+/** What a shell or the launcher adds is no key. */
+function isOfEvery(name: string): boolean {
+  return PASSED_ON.test(name) || ["PWD", "OLDPWD", "SHLVL", "_"].includes(name);
+}
+
+async function environmentOf(pid: number): Promise<Record<string, string>> {
+  const text = await readFile(`/proc/${pid}/environ`, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ESRCH") return "";
+    throw error;
+  });
+  const pairs = text.split("\0").filter(Boolean);
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
+  );
+}
+
+function workerEnvironment(environment: NodeJS.ProcessEnv, keys: readonly string[]): Record<string, string> {
+  const wanted = (name: string) => PASSED_ON.test(name) || keys.includes(name);
+  const passed = Object.entries(environment).filter(([name]) => wanted(name));
   return Object.fromEntries(passed.map(([name, value]) => [name, value ?? ""]));
 }

@@ -16,6 +16,7 @@ import { isStackKept, keepStack, stopStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
 import { INTERRUPTED } from "./client.ts";
 import { followSweep } from "./follow.ts";
+import { keyVariables } from "./models.ts";
 
 const ONE_SIGNAL_MS = 1_000;
 const UNGRADED_SHOWN = 5;
@@ -42,7 +43,8 @@ export async function attend(attended: Attended): Promise<number> {
   const release = onInterrupt(plan.sweep, () => interrupt.abort());
   const ended = new AbortController();
   const tending = AbortSignal.any([interrupt.signal, ended.signal]);
-  const keeping = keepStack({ ...options, tell: writer.tell }, service, tending);
+  const keys = keyVariables(plan.settings.endpoints);
+  const keeping = keepStack({ ...options, keys, tell: writer.tell }, service, tending);
   try {
     const following = followSweep({
       client,

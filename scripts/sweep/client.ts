@@ -21,6 +21,7 @@ export async function startSweep(client: Client, folder: string, plan: SweepPlan
     suite: plan.lock.suite,
     budget: plan.lock.budget,
     parallel: plan.settings.parallel,
+    models: Object.keys(plan.lock.models).length > 0,
   };
   try {
     await client.workflow.start("sweep", {

@@ -18,8 +18,8 @@ const UNKNOWN_SECONDS = 180;
 export async function showDryRun(options: SweepOptions, wish: Wish): Promise<number> {
   const cells = Array.from({ length: options.repeat }, (_, before) =>
     wish.tasks.flatMap((task) =>
-      wish.systems.map((system) => ({
-        cell: cellId(task.id, system, before + 1),
+      wish.arms.map(({ id, system }) => ({
+        cell: cellId(task.id, id, before + 1),
         seconds_estimate: estimate(task, system),
       })),
     ),
@@ -28,7 +28,8 @@ export async function showDryRun(options: SweepOptions, wish: Wish): Promise<num
   const shown = {
     suite: wish.suite.suite.suite,
     digest: wish.suite.digest,
-    systems: wish.systems,
+    systems: [...new Set(wish.arms.map(({ system }) => system))],
+    arms: wish.arms.map(({ id }) => id),
     cells: cells.length,
     parallel: options.parallel,
     seconds_estimate: Math.round(seconds / options.parallel + BASE_SECONDS),

@@ -8,6 +8,7 @@ import { ensureStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
 import { connect } from "./client.ts";
 import { existingPlan, sweepFolder } from "./folder.ts";
+import { keyVariables } from "./models.ts";
 
 export interface OpenedSweep {
   client: Client;
@@ -39,7 +40,8 @@ export async function openSweepByName(
 ): Promise<OpenedSweep> {
   const { plan, folder } = await planByName(options, id);
   const tell = (line: string) => void process.stderr.write(`${line}\n`);
-  const service = await ensureStack({ ...options, tell });
+  const keys = keyVariables(plan.settings.endpoints);
+  const service = await ensureStack({ ...options, keys, tell });
   const client = await connect(service);
   if (need === "running" && (await workflowState(client, id)) !== "running") {
     throw new UsageError(`sweep ${id} does not run; go on with it by: pnpm bench resume ${id}`);

@@ -1,3 +1,4 @@
+import { promptDigest } from "../../activities/model/role.ts";
 import { checkMirrors } from "../../activities/source/mirrors.ts";
 import { SYSTEMS, systemNamed } from "../../activities/systems/registry.ts";
 import { type LoadedSuite, loadSuite } from "../../benchmarks/load.ts";
@@ -6,8 +7,10 @@ import { selectTasks } from "../../benchmarks/select-tasks.ts";
 import { type ArmPlan, type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
+import { type ArmWish, armsOf } from "./arms.ts";
 import type { DriverPlan } from "./driver-plan.ts";
 import { checkSweepId } from "./folder.ts";
+import { type ResolvedModels, resolveModels } from "./models.ts";
 import { readScripts } from "./scripts.ts";
 
 const DEFAULT_SYSTEMS = ["oracle", "nop", "naive"];
@@ -16,7 +19,8 @@ const DEFAULT_SYSTEMS = ["oracle", "nop", "naive"];
 export interface Wish {
   suite: LoadedSuite;
   tasks: Task[];
-  systems: string[];
+  arms: ArmWish[];
+  models: ResolvedModels;
   /** Of the system `script`: the text by task id, or by `*` for all. */
   scripts: Readonly<Record<string, string>> | null;
 }
@@ -61,8 +65,10 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
       `${suite.suite.suite}: ${unpinned.id} is pinned to no commit; leave it out with --repos`,
     );
   }
+  const arms = armsOf(systems, options.model);
+  const models = await resolveModels(options);
   const scripts = options.script === undefined ? null : await readScripts(options.script, tasks);
-  return { suite, tasks, systems, scripts };
+  return { suite, tasks, arms, models, scripts };
 }
 
 export interface Surroundings {
@@ -95,6 +101,8 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
         collect: options.collectSeconds,
         tests: options.testsSeconds,
         test: options.testSeconds,
+        tokens: options.runTokens ?? null,
+        usd: options.runUsd ?? null,
       },
       limits: {
         memoryBytes: options.memory,
@@ -107,6 +115,8 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
       pods: around.driver.pods,
       base: { request: around.base.request, digest: around.base.digest },
       tests_network: options.testsNetwork,
+      models: wish.models.plans,
+      prompts: promptsOf(wish.arms),
       harness_version: around.harness.version,
     },
     settings: {
@@ -120,6 +130,9 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
       index: options.index ?? null,
       source_seconds: options.sourceSeconds,
       source_bytes: options.sourceSize,
+      endpoints: wish.models.endpoints,
+      model_cache: options.modelCache,
+      spending: { usd: options.sweepUsd ?? null, tokens: options.sweepTokens ?? null },
     },
   } satisfies SweepPlan);
 }
@@ -128,6 +141,11 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
 export function freshId(suite: string, now: Date): string {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   return `${suite}-${stamp}`;
+}
+
+function promptsOf(arms: readonly ArmWish[]): Record<string, string> {
+  const roles = arms.flatMap(({ system }) => systemNamed(system)?.roles ?? []);
+  return Object.fromEntries(roles.map((role) => [role.name, promptDigest(role)]));
 }
 
 /** Both are kept in sweep.json, and what is kept is shown. */

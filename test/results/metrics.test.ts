@@ -94,12 +94,12 @@ test("setup tokens leave out evaluation and distillation, a rules policy's zero 
         prosecutor: usage(7),
         distiller: usage(7),
       },
-      cost: { measured_usd: 0.5, unmeasured_calls: 1 },
+      cost: { measured_usd: 0.5, unmeasured_calls: 1, unsettled_calls: 0, unsettled_usd: 0 },
     }),
     infrastructureRecord({
       task: "b",
       tokens: { setup: usage(1) },
-      cost: { measured_usd: 0.25, unmeasured_calls: 0 },
+      cost: { measured_usd: 0.25, unmeasured_calls: 0, unsettled_calls: 0, unsettled_usd: 0 },
     }),
   ]);
   t.like(all, { tokens_input: 121, tokens_output: 30, cost_usd: 0.75 });
@@ -107,6 +107,18 @@ test("setup tokens leave out evaluation and distillation, a rules policy's zero 
     recordOf({ tokens: { setup: { input: 0, cached: 0, output: 0, reasoning: 0 } } }),
   ]);
   t.like(rules, { tokens_input: 0, tokens_output: 0, cost_usd: 0 });
+});
+
+test("cost of calls without a price is not measured, never zero", (t) => {
+  const tokens = { setup: { input: 5, cached: 0, output: 1, reasoning: 0 } };
+  const cost = (measured_usd: number, unmeasured_calls: number) => ({
+    measured_usd,
+    unmeasured_calls,
+    unsettled_calls: 0,
+    unsettled_usd: null,
+  });
+  t.is(summarise([recordOf({ tokens, cost: cost(0, 3) })])[0]?.cost_usd, null);
+  t.is(summarise([recordOf({ tokens, cost: cost(0.5, 3) })])[0]?.cost_usd, 0.5);
 });
 
 test("repeats weigh repositories equally in ESSR, widen the interval and give pass@k and pass^k", (t) => {

@@ -32,7 +32,7 @@ export function recordOf(changes: Partial<RunRecord> = {}): RunRecord {
     static: { missing_imports: 0, pip_check: true },
     verdict: null,
     tokens: {},
-    cost: { measured_usd: 0, unmeasured_calls: 0 },
+    cost: { measured_usd: 0, unmeasured_calls: 0, unsettled_calls: 0, unsettled_usd: 0 },
     steps: 1,
     wall_seconds: 30,
     working_seconds: 28,

@@ -8,4 +8,5 @@ export const LOOPS: Readonly<Record<string, SystemLoop>> = {
   naive: scripted,
   pipreqs: scripted,
   script: scripted,
+  react: scripted,
 };

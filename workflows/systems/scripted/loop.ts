@@ -3,7 +3,7 @@ import type { SystemContext } from "../system.ts";
 
 /**
  * decide → act → observe until the policy finishes or a budget is reached. Used by every system whose decisions
- * need nothing but the trajectory so far: oracle, nop, naive, pipreqs and script.
+ * need nothing but the trajectory so far: oracle, nop, naive, pipreqs, script and react.
  */
 export async function scripted(
   context: SystemContext,
@@ -29,7 +29,7 @@ export async function scripted(
     context.onStep(step);
     const action = await context.decide(step);
     if (action.kind === "finish") {
-      return { steps: done, claim: action.claim, cause: null, detail: action.message };
+      return { steps: done, claim: action.claim, cause: action.cause ?? null, detail: action.message };
     }
     const seconds = Math.min(action.seconds ?? budget.command, budget.command, context.secondsLeft());
     await context.act(step, action, seconds);

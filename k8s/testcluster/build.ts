@@ -33,7 +33,7 @@ type Run = (
 
 const HYPERKUBE = fileURLToPath(new URL("hyperkube", import.meta.url));
 const PAUSE = fileURLToPath(new URL("pause.c", import.meta.url));
-export const KUBERNETES = "v1.34.4";
+const KUBERNETES = "v1.34.4";
 /** User namespaces for pods need containerd 2 and runc 1.2, newer than what distributions in use ship. */
 const CONTAINERD = "v2.2.9";
 const RUNC = "v1.3.7";

@@ -102,8 +102,14 @@ export async function waitReady(node: RunningNode, component: Component): Promis
     },
     kubelet: async () => {
       const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].status}';
-      const account = await kubectl(node, ["-n", "default", "get", "serviceaccount", "default"]);
-      return !account.failed && (await kubectl(node, ["get", "node", NODE, "-o", path])).stdout === "True";
+      const questions = [
+        ["-n", "default", "get", "serviceaccount", "default"],
+        // What a killed kubelet last said of the node still stands for a while.
+        ["get", "--raw", `/api/v1/nodes/${NODE}/proxy/healthz`, "--request-timeout=5s"],
+        ["get", "node", NODE, "-o", path],
+      ];
+      const answers = await Promise.all(questions.map((question) => kubectl(node, question)));
+      return answers.every(({ failed }) => !failed) && answers.at(-1)?.stdout === "True";
     },
   };
   const check = checks[component];

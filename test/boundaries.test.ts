@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import test from "ava";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const ROOMS = ["benchmarks", "workflows", "activities", "workers", "results", "scripts"];
+const ROOMS = ["benchmarks", "workflows", "activities", "workers", "k8s", "results", "scripts"];
 
 /** What each room may import at run time besides itself, packages and Node; types may come from anywhere. */
 const MAY_IMPORT: Record<string, (target: string) => boolean> = {
@@ -14,6 +14,7 @@ const MAY_IMPORT: Record<string, (target: string) => boolean> = {
   activities: (target) => /^(benchmarks|results)\//.test(target) || target === "workflows/policies.ts",
   workers: (target) =>
     /^(benchmarks|results|activities)\//.test(target) || target === "workflows/policies.ts",
+  k8s: (target) => /^(scripts\/stack|activities|benchmarks)\//.test(target),
   scripts: (target) => !target.startsWith("workflows/") || target === "workflows/policies.ts",
 };
 

@@ -13,12 +13,18 @@ export interface DiagnoseOptions {
 /** All checks of `bench doctor`, in the order in which they are shown. Changes nothing. */
 export async function diagnose(options: DiagnoseOptions): Promise<Check[]> {
   const machine = machineOf(options);
-  return Promise.all([...localChecks(machine), packageIndexCheck(machine)]);
+  return Promise.all([...localChecks(machine), packageIndexCheck(machine), cluster()]);
 }
 
 /** The same without asking the network: quick enough to go before every sweep. */
 export async function diagnoseLocally(options: DiagnoseOptions): Promise<Check[]> {
   return Promise.all(localChecks(machineOf(options)));
+}
+
+/** Loaded only here: the client library is large, and the other checks go before every sweep. */
+async function cluster(): Promise<Check> {
+  const { clusterCheck } = await import("./cluster.ts");
+  return clusterCheck();
 }
 
 function localChecks(machine: Machine): Promise<Check>[] {

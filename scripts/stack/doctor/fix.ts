@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { execa } from "execa";
 import { UsageError } from "../../../benchmarks/usage-error.ts";
 import { ensureTemporalBinary } from "../temporal-binary.ts";
@@ -37,7 +39,9 @@ async function installPackages(packages: string[], options: FixOptions): Promise
 async function aptGet(args: string[], options: FixOptions): Promise<void> {
   options.progress(`apt-get ${args.join(" ")}`);
   const quiet = ["--quiet", "-o", "Dpkg::Use-Pty=0", "-o", "DPkg::Lock::Timeout=120"];
-  const result = await execa("apt-get", [...quiet, ...args], {
+  // Who asks at once waits: not all of apt's locks can be waited for.
+  const lock = join(tmpdir(), "setup-bench-apt.lock");
+  const result = await execa("flock", [lock, "apt-get", ...quiet, ...args], {
     env: { DEBIAN_FRONTEND: "noninteractive" },
     stdin: "ignore",
     reject: false,

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, (target: string) => boolean> = {
   activities: (target) => /^(benchmarks|results)\//.test(target) || target === "workflows/policies.ts",
   workers: (target) =>
     /^(benchmarks|results|activities)\//.test(target) || target === "workflows/policies.ts",
-  k8s: (target) => /^(scripts\/stack|activities|benchmarks)\//.test(target),
+  k8s: (target) => /^(scripts\/stack|activities|workers|benchmarks)\//.test(target),
   scripts: (target) => !target.startsWith("workflows/") || target === "workflows/policies.ts",
 };
 

@@ -4,6 +4,7 @@ import manifest from "../package.json" with { type: "json" };
 import { applyConfigFile } from "./cli/config-file.ts";
 import { errorLine } from "./cli/error-line.ts";
 import { inheritFlags } from "./cli/inherit.ts";
+import { addKnowledgeVerbs } from "./cli/knowledge-verbs.ts";
 import { optionHelp } from "./cli/option-help.ts";
 import {
   addCommonOptions,
@@ -144,6 +145,7 @@ verb(
 verb("systems", "list the systems", "pnpm bench systems", catalogue, (it, options) =>
   it.printSystems(options),
 );
+addKnowledgeVerbs(program, finish);
 verb(
   "doctor",
   "what is missing on this machine, and the command that fixes it; exit code 2 if something is",

@@ -114,10 +114,12 @@ async function databaseOf(name: string, { stateFolder, create }: OpenOptions): P
     throw new UsageError(`knowledge base ${name}: must be letters, digits, dots and dashes, or a file`);
   }
   const file = isFile ? resolve(name) : join(folder, `${name}.db`);
-  const names = await readdir(isFile ? resolve(file, "..") : folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const names: string[] = await readdir(isFile ? resolve(file, "..") : folder).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    },
+  );
   if (create !== undefined || names.includes(basename(file))) return file;
   const bases = [SEED, ...names.filter((it) => it.endsWith(".db")).map((it) => it.slice(0, -3))];
   const near = nearest(name, bases).join(", ");

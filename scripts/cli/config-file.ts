@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Command, Option } from "commander";
 import { parse } from "yaml";
 import { UsageError } from "../../benchmarks/usage-error.ts";
+import { commandsOf } from "./commands-of.ts";
 import { listsFromFile } from "./lists.ts";
 
 const DEFAULT_FILE = "bench.config.yaml";
@@ -24,7 +25,7 @@ export async function applyConfigFile(program: Command): Promise<void> {
   if (content === null) return;
   if (typeof content !== "object" || Array.isArray(content))
     throw new UsageError(`${file}: must hold keys and values`);
-  const commands = [program, ...program.commands];
+  const commands = commandsOf(program);
   const settings = commands.flatMap(({ options }) => options).filter(({ envVar }) => envVar !== undefined);
   for (const [key, value] of Object.entries(content)) {
     const found = settings.find((option) => option.name() === key);

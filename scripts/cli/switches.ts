@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { UsageError } from "../../benchmarks/usage-error.ts";
+import { commandsOf } from "./commands-of.ts";
 
 const YES = ["1", "true", "yes", "on"];
 const NO = ["", "0", "false", "no", "off"];
@@ -10,7 +11,7 @@ const NO = ["", "0", "false", "no", "off"];
  */
 export function applySwitches(program: Command, environment: NodeJS.ProcessEnv): void {
   const taken = new Set<string>();
-  for (const command of [program, ...program.commands]) {
+  for (const command of commandsOf(program)) {
     for (const option of command.options) {
       const { envVar = "" } = option;
       const value = environment[envVar]?.trim().toLowerCase();

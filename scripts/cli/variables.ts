@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { nearest } from "../../benchmarks/nearest.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
+import { commandsOf } from "./commands-of.ts";
 
 /** Variables that are no flag's; docs/settings.md says what they are for, k8s/README.md of the test cluster's. */
 const WITHOUT_FLAG = [
@@ -22,7 +23,7 @@ const OF_A_SERVICE =
 
 /** Throws UsageError for a BENCH_* variable that nothing reads: one that is misspelt would do nothing, silently. */
 export function refuseUnknownVariables(program: Command, environment: NodeJS.ProcessEnv): void {
-  const flags = [program, ...program.commands].flatMap(({ options }) => options);
+  const flags = commandsOf(program).flatMap(({ options }) => options);
   const known = new Set([...WITHOUT_FLAG, ...flags.flatMap(({ envVar }) => envVar ?? [])]);
   const inPod = environment.KUBERNETES_SERVICE_HOST !== undefined;
   for (const name of Object.keys(environment)) {

@@ -2,7 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
-import { DefaultLogger, NativeConnection, Runtime, type Worker } from "@temporalio/worker";
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  type Worker,
+} from "@temporalio/worker";
 import { ensureTemporal, stopTemporal } from "../stack/temporal.ts";
 import { undone } from "./undo.ts";
 
@@ -49,8 +55,14 @@ let quiet = false;
 
 /** The SDK takes one logger per process. Its own signal handlers would stop workers that measures still use. */
 function quieten(): void {
-  if (!quiet) Runtime.install({ logger: new DefaultLogger("ERROR"), shutdownSignals: [] });
+  if (quiet) return;
   quiet = true;
+  const filter = makeTelemetryFilterString({ core: "ERROR", other: "ERROR" });
+  Runtime.install({
+    logger: new DefaultLogger("ERROR"),
+    telemetryOptions: { logging: { filter } },
+    shutdownSignals: [],
+  });
 }
 
 /** Runs the workers while `work` goes on. */

@@ -6,6 +6,8 @@ import { eventually } from "../sandbox/subject.ts";
 import { onCluster } from "../support/cluster.ts";
 
 const [OPEN, NAMED, CLOSED] = [8080, 8081, 8082];
+/** What the test cluster keeps to beyond what every network plug-in does. */
+const onOwn = process.env.BENCH_TEST_KUBECONFIG ? test.serial.skip : test.serial;
 
 /** What a driver's network switch and allow list rest on: that the cluster enforces policies at all, and all of them. */
 await onCluster("network policies", ({ cluster, base }) => {
@@ -179,4 +181,67 @@ await onCluster("network policies", ({ cluster, base }) => {
       await becomes(true, "client", addresses.server ?? "", OPEN);
     },
   );
+
+  onOwn("a policy made later ends what an open connection says, too", async (t) => {
+    const script = `import socket,time
+s = socket.create_connection(("${addresses.server}", ${OPEN}), 2)
+s.sendall(b"GET / HTTP/1.0\\r\\n")
+time.sleep(6)
+s.settimeout(3)
+try:
+    s.sendall(b"\\r\\n")
+    print("answer" if s.recv(1) else "end")
+except TimeoutError: print("silence")`;
+    const talks = ["client", "stranger"].map((pod) =>
+      execInPod(cluster, pod, ["python3", "-c", script], null),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await apply("late", { podSelector: select("client"), policyTypes: ["Egress"] });
+    const said = (await Promise.all(talks)).map(({ stdout }) => stdout.toString());
+    t.deepEqual(said, ["silence\n", "answer\n"]);
+  });
+
+  onOwn("no pod speaks from an address that is not its own", async (t) => {
+    const spoof = `import socket,struct,sys
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+body = b"spoofed"
+udp = struct.pack("!HHHH", 9, 9999, 8 + len(body), 0) + body
+ip = struct.pack("!BBHHHBBH4s4s", 69, 0, 20 + len(udp), 1, 0, 64, 17, 0, *map(socket.inet_aton, sys.argv[1:3]))
+raw.sendto(ip + udp, (sys.argv[2], 0))`;
+    const hear = `import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 9999)); s.settimeout(4)
+print("ready", flush=True)
+try: print(s.recvfrom(99)[1][0])
+except TimeoutError: print("nothing")`;
+    const heard = async (from: string) => {
+      const listening = execInPod(cluster, "server", ["python3", "-c", hear], null);
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      const send = ["python3", "-c", spoof, from, addresses.server ?? ""];
+      const { exit, stderr } = await execInPod(cluster, "client", send, null);
+      t.is(exit, 0, stderr);
+      return (await listening).stdout.toString();
+    };
+    const own = addresses.client ?? "";
+    t.is(await heard(own), `ready\n${own}\n`);
+    t.is(await heard(addresses.stranger ?? ""), "ready\nnothing\n");
+    t.is(await heard("192.0.2.77"), "ready\nnothing\n");
+  });
+
+  onOwn("a pod hears nobody but itself by IPv6, which no policy speaks of", async (t) => {
+    const ask = `import socket,time
+s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+s.settimeout(0.5)
+heard = set()
+own = {line.split()[0] for line in open("/proc/net/if_inet6")}
+end = time.time() + 6
+while time.time() < end:
+    s.sendto(bytes([128, 0, 0, 0, 0, 7, 0, 1]), ("ff02::1", 0, 0, socket.if_nametoindex("eth0")))
+    try:
+        data, source = s.recvfrom(999)
+        if data[0] == 129: heard.add(socket.inet_pton(socket.AF_INET6, source[0].split("%")[0]).hex())
+    except TimeoutError: pass
+print("itself" if heard & own else "nobody", sorted(heard - own))`;
+    t.is((await execInPod(cluster, "client", ["python3", "-c", ask], null)).stdout.toString(), "itself []\n");
+  });
 });

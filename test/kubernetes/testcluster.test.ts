@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import test from "ava";
 import { execa } from "execa";
 import type { Status } from "../../k8s/testcluster/status.ts";
+import { clusterCheck } from "../../scripts/stack/doctor/cluster.ts";
 import { eventually } from "../sandbox/subject.ts";
 
 const MAIN = fileURLToPath(new URL("../../k8s/testcluster/main.ts", import.meta.url));
@@ -71,6 +72,8 @@ onOwn("who brings it up at once shares one cluster, whose path is what is printe
   t.is(first, join(folder, "state", "kubeconfig"));
   t.is(second, first);
   t.like(await status(), { state: "running", node: "Ready", kubeconfig: first });
+  process.env.KUBECONFIG = first;
+  t.like(await clusterCheck(), { state: "ok", found: `${(await status()).server} answers (v1.34.4)` });
 });
 
 onOwn("whatever of it was killed, up brings it back with its objects", async (t) => {

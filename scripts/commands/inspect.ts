@@ -81,9 +81,25 @@ function recordText(record: RunRecord): string {
     `EBSR, ESSR      ${record.ebsr ? "built" : "not built"}, ${record.essr === null ? "not measured" : record.essr.toFixed(4)}`,
     `validity        ${record.validity}${record.cause === null ? "" : `, ${record.cause}`}`,
   ];
+  lines.push(...spendingText(record));
   if (record.detail !== null) lines.push(`detail          ${record.detail}`);
   lines.push(...record.notes.map((note) => `note            ${note}`));
   return lines.join("\n");
+}
+
+function spendingText({ tokens, cost }: RunRecord): string[] {
+  const roles = Object.entries(tokens).map(
+    ([role, { input, cached, output }]) => `${role}: ${input} in (${cached} cached), ${output} out`,
+  );
+  if (roles.length === 0 && cost.unmeasured_calls + cost.unsettled_calls === 0) return [];
+  const apart = [
+    ...(cost.unmeasured_calls > 0 ? [`${counted(cost.unmeasured_calls, "call")} without a measure`] : []),
+    ...(cost.unsettled_calls > 0 ? [`${counted(cost.unsettled_calls, "call")} unsettled`] : []),
+  ];
+  return [
+    `tokens          ${roles.join("; ") || "not reported"}`,
+    `cost            ${[`$${cost.measured_usd.toFixed(4)} measured`, ...apart].join(", ")}`,
+  ];
 }
 
 /** Outputs are hostile: nothing that a terminal would obey is passed on. */

@@ -38,6 +38,10 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const started = await startSweep(client, folder, plan);
   if (before !== null) {
     await unpauseInterrupted(client, plan.sweep);
+    // A sweep that could pay for no more cells waits for this.
+    const limits = (settings: typeof plan.settings) => JSON.stringify(settings.spending);
+    if (limits(before.settings) !== limits(plan.settings))
+      await client.workflow.getHandle(plan.sweep).signal("unpause");
     if (before.settings.parallel !== plan.settings.parallel)
       await changeParallel(client, plan.sweep, plan.settings.parallel);
   }

@@ -45,6 +45,7 @@ async function embedBatch(
   input: readonly string[],
   signal?: AbortSignal,
 ): Promise<Float32Array[]> {
+  signal?.throwIfAborted();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const where = `${url.replace(/\/+$/, "")}/embeddings`;
   const headers = { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) };

@@ -50,7 +50,7 @@ function combineAdvice(known: readonly string[], incoming: readonly string[]): s
 }
 
 function words(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}_.-]+/gu) ?? [];
+  return text.toLowerCase().match(/[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*/gu) ?? [];
 }
 
 /** One version of a package is enough: the known one stays. */

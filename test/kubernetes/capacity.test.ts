@@ -83,7 +83,7 @@ await onCluster("capacity", (subject) => {
   });
 
   test.serial("requests are below limits, and both are noted", async (t) => {
-    const one = driver();
+    const one = subject.driver({ headroom: 2.5 });
     const spec = await subject.spec({ limits: { memoryBytes: 500_000_000, cpus: 1 } });
     const ref = await one.create(spec);
     try {

@@ -60,6 +60,8 @@ export async function testNamespace(): Promise<TestNamespace | null> {
     driver(options = {}) {
       const driver = kubernetesDriver({
         ...KUBERNETES_DEFAULTS,
+        // Tests are many and nodes small: sandboxes may use more than they reserve.
+        headroom: 10,
         installation: namespace,
         stateFolder,
         kubeconfig,

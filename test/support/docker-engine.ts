@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectEngine, messageOf } from "../../activities/sandbox/docker/client.ts";
+import { NETWORK } from "../../activities/sandbox/docker/names.ts";
 
 const REMEDY = "Remedy: start a Docker engine, set DOCKER_HOST, or apt-get install docker.io iptables";
 const READY_MS = 60_000;
@@ -57,6 +58,8 @@ async function startOwn(): Promise<string> {
   ];
   const own = ["--pidfile", join(folder, "pid"), "--bridge", "none", "--log-level", "warn"];
   const daemon = spawn("dockerd", [...options, ...own], { stdio: ["ignore", log.fd, log.fd] });
+  // It does not keep the tests' process from ending, with which it ends.
+  daemon.unref();
   process.once("exit", () => end(daemon, folder));
   const until = Date.now() + READY_MS;
   while ((await problemOf(socket)) !== null) {
@@ -69,9 +72,15 @@ async function startOwn(): Promise<string> {
   return socket;
 }
 
-/** Synchronous: the process is about to end. The engine is asked to end, so that it ends its containers and mounts. */
+/**
+ * Synchronous: the process is about to end. The engine is asked to end, so that it ends its containers and mounts; its
+ * network first, whose bridge would outlive it.
+ */
 function end(daemon: ChildProcess, folder: string): void {
   if (daemon.pid === undefined) return;
+  const request = { socketPath: join(folder, "docker.sock"), method: "DELETE", path: `/networks/${NETWORK}` };
+  const code = `require("node:http").request(${JSON.stringify(request)}, (r) => r.resume()).on("error", () => {}).end()`;
+  spawnSync(process.execPath, ["-e", code], { timeout: 10_000 });
   process.kill(daemon.pid, "SIGTERM");
   spawnSync("timeout", ["30", "tail", `--pid=${daemon.pid}`, "-f", "/dev/null"]);
   rmSync(folder, { recursive: true, force: true });

@@ -11,7 +11,7 @@ const PATIENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 100;
 const LAST_PAUSE_MS = 5_000;
 
-export interface CallOptions {
+interface CallOptions {
   input?: CallInput;
   /** Ends the waiting (its reason is thrown), not what was asked for. */
   signal?: AbortSignal;

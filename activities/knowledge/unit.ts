@@ -48,7 +48,7 @@ export interface Unit {
   provenance: Provenance;
 }
 
-export interface Signals {
+interface Signals {
   /** Empty lists apply to everything. */
   applicability: { lang: string; os: string[]; python: string[]; tools: string[] };
   /** Patterns of messages; named groups fill the placeholders of atoms. */

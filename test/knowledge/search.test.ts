@@ -162,7 +162,7 @@ test("the index of vectors finds what comparing with each of them finds", (t) =>
       const expected = [...kept]
         .map(([id, row]) => ({
           id,
-          similarity: row.reduce((sum, value, n) => sum + value * (query[n] ?? 0), 0),
+          similarity: row.reduce<number>((sum, value, n) => sum + value * (query[n] ?? 0), 0),
         }))
         .filter(({ similarity }) => similarity >= 0.5)
         .sort((a, b) => b.similarity - a.similarity || (a.id < b.id ? -1 : 1))

@@ -1,7 +1,7 @@
 import { renderAtoms } from "../atoms/render.ts";
 import type { Unit } from "../unit.ts";
 
-export interface Judgement {
+interface Judgement {
   same: boolean;
   reason: string;
 }

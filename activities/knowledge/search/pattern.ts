@@ -5,6 +5,8 @@ export interface Pattern {
   literal: string;
   /** How many characters are spelled out: the more, the less it matches by chance. */
   spelled: number;
+  /** Has a named group: it holds for many names. */
+  open: boolean;
 }
 
 /** A repeated group that repeats inside needs exponential time on some texts; so do neighbouring wildcards, nearly. */
@@ -19,7 +21,7 @@ export function compilePattern(source: string): Pattern | null {
     const expression = new RegExp(plain, "im");
     // One that matches nothing at all says nothing of a message.
     if (expression.test("")) return null;
-    return { expression, ...spelledOut(plain) };
+    return { expression, ...spelledOut(plain), open: /\(\?<\w/.test(plain) };
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

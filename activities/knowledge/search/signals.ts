@@ -21,6 +21,7 @@ export interface SignalIndex {
 
 interface Known extends Pattern {
   source: string;
+  strength: number;
   units: string[];
 }
 
@@ -54,7 +55,7 @@ export function makeSignalIndex(units: readonly Unit[]): SignalIndex {
       const candidates = [...trigramsOf(lower)].flatMap((trigram) => byTrigram.get(trigram) ?? []);
       const found = new Map<string, SignalMatch>();
       const tried = [...candidates.filter(({ literal }) => lower.includes(literal)), ...always];
-      for (const pattern of tried.toSorted(bySpelled)) note(found, pattern, text);
+      for (const pattern of tried.toSorted(byStrength)) note(found, pattern, text);
       return found;
     },
   };
@@ -62,7 +63,7 @@ export function makeSignalIndex(units: readonly Unit[]): SignalIndex {
 
 function knownPattern(source: string): Known | null {
   const pattern = compilePattern(source);
-  return pattern && { ...pattern, source, units: [] };
+  return pattern && { ...pattern, source, strength: strengthOf(pattern), units: [] };
 }
 
 function arrange(patterns: readonly Known[]): { byTrigram: Map<string, Known[]>; always: Known[] } {
@@ -84,7 +85,7 @@ function arrange(patterns: readonly Known[]): { byTrigram: Map<string, Known[]>;
 
 function note(
   found: Map<string, SignalMatch>,
-  { expression, source, spelled, units }: Known,
+  { expression, source, strength, units }: Known,
   text: string,
 ): void {
   const match = expression.exec(text);
@@ -94,18 +95,21 @@ function note(
   ) as Captures;
   for (const unit of units) {
     const before = found.get(unit);
-    if (before === undefined) found.set(unit, { regex: source, strength: strengthOf(spelled), captures });
+    if (before === undefined) found.set(unit, { regex: source, strength, captures });
     else before.captures = { ...captures, ...before.captures };
   }
 }
 
+/** A pattern that leaves a name open speaks of many problems; one that spells the name out is nearer to each. */
+const OPEN = 0.85;
+
 /** Thirty characters are as good as certain; a bare word is a hint. */
-function strengthOf(spelled: number): number {
-  return 0.3 + 0.5 * Math.min(1, spelled / 30);
+function strengthOf({ spelled, open }: Pattern): number {
+  return (0.3 + 0.5 * Math.min(1, spelled / 30)) * (open ? OPEN : 1);
 }
 
-function bySpelled(a: Known, b: Known): number {
-  return b.spelled - a.spelled || (a.source < b.source ? -1 : 1);
+function byStrength(a: Known, b: Known): number {
+  return b.strength - a.strength || (a.source < b.source ? -1 : 1);
 }
 
 function trigramsOf(text: string): Set<string> {

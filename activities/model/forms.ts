@@ -1,7 +1,7 @@
 import type { ModelPlan } from "../../benchmarks/model-plan.ts";
 
 /** How an answer is held to a schema, strictest first. */
-export const FORMS = ["json_schema", "tool", "plain"] as const;
+const FORMS = ["json_schema", "tool", "plain"] as const;
 export type Form = (typeof FORMS)[number];
 
 /** By endpoint and model: the form that was taken last, so that each of them refuses a form only once per process. */

@@ -10,7 +10,7 @@ export interface Limiter {
   heldMs(): number;
 }
 
-export interface Turn {
+interface Turn {
   succeeded(): void;
   /** The endpoint refuses for load. `retryAfterMs` holds all callers back; several refusals of one burst cut once. */
   overloaded(retryAfterMs: number | null): void;

@@ -11,16 +11,21 @@ export const SLOTS = 16;
 
 /** The cable between this machine and a node. */
 export interface Link {
+  /** Its end on this machine. */
   interface: string;
   host: string;
   node: string;
 }
 
-export function linkOf(slot: number): Link {
-  return { interface: `sbtc${slot}`, host: `10.203.${slot}.1`, node: `10.203.${slot}.2` };
+export function hostAddress(slot: number): string {
+  return `10.203.${slot}.1`;
+}
+
+export function nodeAddress(slot: number): string {
+  return `10.203.${slot}.2`;
 }
 
 /** In the server's certificate, so that a cluster may come up in another slot. */
 export function allNodeAddresses(): string[] {
-  return Array.from({ length: SLOTS }, (_, slot) => linkOf(slot).node);
+  return Array.from({ length: SLOTS }, (_, slot) => nodeAddress(slot));
 }

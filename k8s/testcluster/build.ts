@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendFile, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { arch } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -79,7 +79,9 @@ async function buildPart(part: Part, folder: string, progress: (line: string) =>
   const log = `${folder}.log`;
   progress(`building ${part.name}; log: ${log}`);
   await rm(log, { force: true });
-  const target = await mkdtemp(`${folder}.partial-`);
+  const target = `${folder}.partial`;
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target);
   try {
     await part.build(target, (command, args, options) => runLogged(log, command, args, options));
     await rename(target, folder);

@@ -6,8 +6,8 @@ const MOUNT = "/sys/fs/cgroup";
 const PATIENCE_MS = 20_000;
 
 /** Group below which all processes of a cluster are, pods included: what a kill of any of them can't leave. */
-export function groupOf(slot: number): string {
-  return `/setup-bench-testcluster-${slot}`;
+export function groupOf(name: string): string {
+  return `/setup-bench-${name}`;
 }
 
 /** Makes the group; returns the folder whose `cgroup.procs` takes the cluster's own processes. */
@@ -29,7 +29,7 @@ export async function removeGroup(group: string): Promise<void> {
     for (const pid of pids) kill(pid);
     await sleep(50);
   }
-  for (const root of await hierarchies()) await removeTree(join(root, group), until);
+  for (const root of await mounts()) await removeTree(join(root, group), until);
 }
 
 function kill(pid: number): void {
@@ -78,14 +78,20 @@ async function isUnified(): Promise<boolean> {
   return (await stat(join(MOUNT, "cgroup.controllers")).catch(gone)) !== null;
 }
 
-/** The unified hierarchy, or those of version 1, one per controller. */
+/** The unified hierarchy alone, or those of version 1, one per controller, with the unified one beside them. */
+async function mounts(): Promise<string[]> {
+  if (await isUnified()) return [MOUNT];
+  return (await readdir(MOUNT)).map((name) => join(MOUNT, name));
+}
+
+/** Those that have controllers. */
 async function hierarchies(): Promise<string[]> {
   if (await isUnified()) return [MOUNT];
-  const names = (await readdir(MOUNT)).map((name) => join(MOUNT, name));
+  const roots = await mounts();
   const isFirstVersion = await Promise.all(
-    names.map(async (name) => (await stat(join(name, "tasks")).catch(gone)) !== null),
+    roots.map(async (root) => (await stat(join(root, "tasks")).catch(gone)) !== null),
   );
-  return names.filter((_, i) => isFirstVersion[i]);
+  return roots.filter((_, i) => isFirstVersion[i]);
 }
 
 async function tracking(): Promise<string> {

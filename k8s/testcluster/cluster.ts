@@ -4,25 +4,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessIdentity } from "../../activities/store/process-identity.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import { daemonFiles, logTail, runningDaemon } from "../../scripts/stack/process.ts";
-import { type Link, linkOf } from "./addresses.ts";
+import type { Link } from "./addresses.ts";
 import type { Binaries } from "./build.ts";
 import { type Component, commandOf } from "./components.ts";
 import { daemonFolder, enter, KEEPER, startInGroup } from "./node.ts";
 
 /** What the running node was made with; noted in `node.json`, so that every later call goes on with the same. */
 export interface Node {
-  slot: number;
+  link: Link;
   /** Its control group. */
   group: string;
   /** The folder that takes the cluster's own processes. */
   processes: string;
   binaries: Binaries;
+  /** False while it is being made: what a kill leaves of that is of no use. */
+  ready: boolean;
 }
 
 /** A node whose namespaces are there. */
 export interface RunningNode extends Node {
   folder: string;
-  link: Link;
   keeper: ProcessIdentity;
 }
 
@@ -52,7 +53,7 @@ export async function notedNode(folder: string): Promise<Node | null> {
 export async function runningNode(folder: string): Promise<RunningNode | null> {
   const node = await notedNode(folder);
   const keeper = await runningDaemon(daemonFolder(folder), KEEPER);
-  return node === null || keeper === null ? null : { ...node, folder, keeper, link: linkOf(node.slot) };
+  return node?.ready && keeper !== null ? { ...node, folder, keeper } : null;
 }
 
 /** The same for calls that make no sense without one. */

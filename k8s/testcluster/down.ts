@@ -1,7 +1,6 @@
 import { rm } from "node:fs/promises";
 import { withLock } from "../../activities/store/lock.ts";
 import { runningDaemon, stopProcess } from "../../scripts/stack/process.ts";
-import { linkOf } from "./addresses.ts";
 import { removeGroup } from "./cgroups.ts";
 import { forgetNode, lockOf, notedNode, type RunningNode, runningNode } from "./cluster.ts";
 import { COMPONENTS } from "./components.ts";
@@ -43,7 +42,7 @@ export async function clear(folder: string): Promise<void> {
   const node = await notedNode(folder);
   if (node === null) return;
   await removeGroup(node.group);
-  await disconnectNode(linkOf(node.slot));
+  await disconnectNode(node.link);
   await restoreSysctls(folder);
   // Whoever looks for a cluster takes this file for one.
   await rm(kubeconfigPath(folder), { force: true });

@@ -1,23 +1,25 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import type { ProcessIdentity } from "../../activities/store/process-identity.ts";
-import { API_PORT, type Link, linkOf, POD_RANGE, SLOTS } from "./addresses.ts";
+import { API_PORT, hostAddress, type Link, nodeAddress, POD_RANGE, SLOTS } from "./addresses.ts";
 import { enter } from "./node.ts";
 import { succeeds, tool } from "./tool.ts";
 
 const COMMENT = ["-m", "comment", "--comment", "setup-bench test cluster"];
 
-/** A slot whose cable no cluster of this machine uses. */
-export async function freeSlot(): Promise<number> {
-  const used = new Set(await readdir("/sys/class/net"));
-  for (let slot = 0; slot < SLOTS; slot++) if (!used.has(linkOf(slot).interface)) return slot;
+/** Addresses for a new cable, `name` (at most 15 letters), that no cluster of this machine uses. */
+export async function freeLink(name: string): Promise<Link> {
+  const used = await tool("ip", ["-4", "-oneline", "address"]);
+  for (let slot = 0; slot < SLOTS; slot++) {
+    const host = hostAddress(slot);
+    if (!used.includes(` ${host}/`)) return { interface: name, host, node: nodeAddress(slot) };
+  }
   throw new Error(
     `${SLOTS} test clusters run on this machine. Remedy: pnpm testcluster down in one's checkout`,
   );
 }
 
-/** Lays the cable between this machine and the node and lets the node's packets out; does nothing twice. */
+/** Lays the cable between this machine and a new node and lets the node's packets out. */
 export async function connectNode(keeper: ProcessIdentity, link: Link): Promise<void> {
-  if (await succeeds("ip", ["link", "show", link.interface])) return;
   const mtu = `${await podMtu()}`;
   const outside = await defaultInterface();
   const inside = (...command: string[]) => {
@@ -41,7 +43,7 @@ export async function connectNode(keeper: ProcessIdentity, link: Link): Promise<
   await tool("ip", ["address", "add", `${link.host}/30`, "dev", link.interface]);
   await tool("ip", ["link", "set", link.interface, "mtu", mtu, "up"]);
   await inside("ip", "route", "add", "default", "via", link.host);
-  await inside("sysctl", "-qw", "net.ipv4.ip_forward=1");
+  await inside("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward");
   await nft(keeper, RULES);
   // The switch of one interface, not of the whole machine.
   for (const name of [link.interface, outside]) await writeFile(forwardingOf(name), "1");

@@ -1,5 +1,5 @@
 import { runningDaemon } from "../../scripts/stack/process.ts";
-import { API_PORT, linkOf, NODE } from "./addresses.ts";
+import { API_PORT, NODE } from "./addresses.ts";
 import { notedNode } from "./cluster.ts";
 import { COMPONENTS } from "./components.ts";
 import { kubeconfigPath, stateFolder } from "./folders.ts";
@@ -31,7 +31,7 @@ export async function status(): Promise<Status> {
     state: alive === names.length ? "running" : "partial",
     folder,
     kubeconfig: kubeconfigPath(folder),
-    server: `https://${linkOf(noted.slot).node}:${API_PORT}`,
+    server: `https://${noted.link.node}:${API_PORT}`,
     node: await nodeState({ folder, binaries: noted.binaries }),
     processes,
   };

@@ -1,21 +1,24 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Those of the kernel as a whole that the kubelet sets. */
-const NAMES = [
-  "vm/overcommit_memory",
-  "vm/panic_on_oom",
-  "kernel/panic",
-  "kernel/panic_on_oops",
-  "kernel/keys/root_maxkeys",
-  "kernel/keys/root_maxbytes",
-];
+/** Those of the kernel as a whole that the kubelet sets, and to what. */
+const SET_BY_KUBELET: Record<string, string> = {
+  "vm/overcommit_memory": "1",
+  "vm/panic_on_oom": "0",
+  "kernel/panic": "10",
+  "kernel/panic_on_oops": "1",
+  "kernel/keys/root_maxkeys": "1000000",
+  "kernel/keys/root_maxbytes": "25000000",
+};
 
-/** Notes the kernel's settings before the first change of them. */
+/** Notes the kernel's settings before the first change of them, but none that another cluster has changed by now. */
 export async function saveSysctls(folder: string): Promise<void> {
   if ((await readSaved(folder)) !== null) return;
   const values: Record<string, string> = {};
-  for (const name of NAMES) values[name] = (await readFile(`/proc/sys/${name}`, "utf8")).trim();
+  for (const [name, set] of Object.entries(SET_BY_KUBELET)) {
+    const value = (await readFile(`/proc/sys/${name}`, "utf8")).trim();
+    if (value !== set) values[name] = value;
+  }
   await writeFile(join(folder, "sysctls.json"), `${JSON.stringify(values, null, 2)}\n`);
 }
 

@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { withLock } from "../../activities/store/lock.ts";
-import { linkOf, NODE } from "./addresses.ts";
+import { NODE } from "./addresses.ts";
 import { ensureBinaries } from "./build.ts";
 import { ensureCertificates } from "./certificates.ts";
 import { createGroup, groupOf } from "./cgroups.ts";
@@ -20,7 +21,7 @@ import { clear } from "./down.ts";
 import { cacheFolder, stateFolder } from "./folders.ts";
 import { ensurePauseImage, imageNames } from "./images.ts";
 import { kubectl } from "./kubectl.ts";
-import { connectNode, freeSlot, podMtu } from "./network.ts";
+import { connectNode, freeLink, podMtu } from "./network.ts";
 import { enter, startKeeper } from "./node.ts";
 import { saveSysctls } from "./sysctls.ts";
 import { succeeds } from "./tool.ts";
@@ -49,16 +50,19 @@ async function makeNode(folder: string, progress: (line: string) => void): Promi
   const binaries = await ensureBinaries(progress);
   await ensureCertificates(folder);
   await saveSysctls(folder);
-  // Two clusters that start at once must not choose the same slot.
-  return withLock(join(cacheFolder(), "locks", "slots"), async () => {
-    const slot = await freeSlot();
-    const group = groupOf(slot);
-    const processes = await createGroup(group);
-    await noteNode(folder, { slot, group, processes, binaries });
-    const link = linkOf(slot);
+  // Of this folder alone, so that clearing up after one cluster never touches another.
+  const name = `tc-${createHash("sha256").update(folder).digest("hex").slice(0, 8)}`;
+  const group = groupOf(name);
+  const processes = await createGroup(group);
+  // Two clusters that start at once must not choose the same addresses.
+  return withLock(join(cacheFolder(), "locks", "addresses"), async () => {
+    const link = await freeLink(name);
+    const node = { link, group, processes, binaries, ready: false };
+    await noteNode(folder, node);
     const settings = { address: link.node, runtime: binaries.runtime, cgroup: group, mtu: await podMtu() };
     await writeConfiguration(folder, settings);
     await connectNode(await startKeeper(folder, processes), link);
+    await noteNode(folder, { ...node, ready: true });
     return neededNode(folder);
   });
 }

@@ -31,31 +31,18 @@ async function succeeds(...args: string[]): Promise<string> {
   return stdout ?? "";
 }
 
-/** All that a cluster could leave on this machine. */
-async function machine(): Promise<Record<string, string>> {
-  const run = async (command: string, ...args: string[]) => (await execa(command, args)).stdout;
+/** All that a cluster could leave on this machine; a process is in one of the groups. */
+async function machine(): Promise<Record<string, string[]>> {
+  const lines = async (command: string, ...args: string[]) => (await execa(command, args)).stdout.split("\n");
+  const about = (all: string[], pattern: RegExp) => all.filter((line) => pattern.test(line));
   const sysctls = ["vm.overcommit_memory", "kernel.panic", "kernel.panic_on_oops", "net.ipv4.ip_forward"];
-  const groups = (await readdir("/sys/fs/cgroup", { recursive: true })).filter((name) =>
-    name.includes("setup-bench-testcluster-"),
-  );
-  const rules = (await run("iptables-save")).split("\n").filter((line) => line.startsWith("-A"));
   return {
-    mounts: (await readFile("/proc/self/mounts", "utf8"))
-      .split("\n")
-      .filter((line) => line.includes("testcluster"))
-      .join("\n"),
-    interfaces: (await run("ip", "-o", "-4", "address"))
-      .split("\n")
-      .filter((line) => line.includes("sbtc"))
-      .join("\n"),
-    rules: rules.join("\n"),
-    tables: await run("nft", "list", "tables"),
-    sysctls: await run("sysctl", ...sysctls),
-    groups: groups.filter((name) => name.includes("daemons")).join("\n"),
-    processes: (await run("ps", "-eo", "args"))
-      .split("\n")
-      .filter((line) => line.includes(folder) && !line.startsWith("ps "))
-      .join("\n"),
+    groups: about(await readdir("/sys/fs/cgroup", { recursive: true }), /setup-bench-tc-/),
+    mounts: about((await readFile("/proc/self/mounts", "utf8")).split("\n"), /testcluster/),
+    interfaces: about(await lines("ip", "-oneline", "link"), / tc-/),
+    rules: about(await lines("iptables-save"), /setup-bench/),
+    tables: about(await lines("nft", "list", "tables"), /kube|policies|api-cut|outside/),
+    sysctls: await lines("sysctl", ...sysctls),
   };
 }
 

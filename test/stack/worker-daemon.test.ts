@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,6 +44,35 @@ test("a worker of another server is refused while that answers, and replaced whe
   } finally {
     one.end();
     two.end();
+    await stopStack(state);
+    await rm(state, { recursive: true, force: true });
+  }
+});
+
+test("a worker that lacks a key is replaced by one that has it and keeps those that it had", async (t) => {
+  const state = await mkdtemp(join(tmpdir(), "setup-bench-worker-"));
+  const server = await silentServer();
+  const wanted = { state, address: server.address, namespace: "default", server: "any" };
+  const environment = async () => {
+    const status = await workerStatus(state);
+    const text = await readFile(`/proc/${status?.pid}/environ`, "utf8");
+    return { pid: status?.pid, variables: text.split("\0").filter((line) => line.startsWith("TEST_KEY_")) };
+  };
+  try {
+    process.env.TEST_KEY_ONE = "1";
+    await ensureWorker({ ...wanted, keys: ["TEST_KEY_ONE"] });
+    const first = await environment();
+    t.deepEqual(first.variables, ["TEST_KEY_ONE=1"]);
+    delete process.env.TEST_KEY_ONE;
+    await ensureWorker({ ...wanted, keys: ["TEST_KEY_ONE"] });
+    t.is((await environment()).pid, first.pid);
+    process.env.TEST_KEY_TWO = "2";
+    await ensureWorker({ ...wanted, keys: ["TEST_KEY_TWO"] });
+    const second = await environment();
+    t.not(second.pid, first.pid);
+    t.deepEqual(second.variables.sort(), ["TEST_KEY_ONE=1", "TEST_KEY_TWO=2"]);
+  } finally {
+    server.end();
     await stopStack(state);
     await rm(state, { recursive: true, force: true });
   }

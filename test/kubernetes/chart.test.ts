@@ -245,3 +245,10 @@ test("every value is explained, and the schema knows all of them", async (t) => 
   t.regex(text, /image: setup-bench-worker:1\.2\.3/);
   t.regex(text, /name: HTTPS_PROXY, value: "http:\/\/p:1"/);
 });
+
+test("only the worker that calls models gets their keys", async (t) => {
+  const { manifests } = await render({ ...NEEDED, models: { existingSecret: "model-keys" } });
+  const [general, sandboxes] = kinds(manifests, "Deployment").map(container);
+  t.deepEqual(general.envFrom, [{ secretRef: { name: "model-keys" } }]);
+  t.is(sandboxes.envFrom, undefined);
+});

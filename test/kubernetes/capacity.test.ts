@@ -84,17 +84,17 @@ await onCluster("capacity", (subject) => {
 
   test.serial("requests are below limits, and both are noted", async (t) => {
     const one = subject.driver({ headroom: 2.5 });
-    const spec = await subject.spec({ limits: { memoryBytes: 500_000_000, cpus: 1 } });
+    const spec = await subject.spec({ limits: { memoryBytes: 500_000_000, cpus: 0.25 } });
     const ref = await one.create(spec);
     try {
       const name = podName(namespace, spec.id);
       const pod = await cluster.core("read pod", (api) => api.readNamespacedPod({ namespace, name }));
       const { requests = {}, limits = {} } = pod.spec?.containers[0]?.resources ?? {};
       t.deepEqual([requests.memory, limits.memory], ["200M", "500M"]);
-      t.deepEqual([requests.cpu, limits.cpu], ["400m", "1"]);
+      t.deepEqual([requests.cpu, limits.cpu], ["100m", "250m"]);
       t.like(JSON.parse(pod.metadata?.annotations?.["setup-bench/resources"] ?? ""), {
-        requests: { memoryBytes: 200_000_000, cpus: 0.4 },
-        limits: { memoryBytes: 500_000_000, cpus: 1 },
+        requests: { memoryBytes: 200_000_000, cpus: 0.1 },
+        limits: { memoryBytes: 500_000_000, cpus: 0.25 },
       });
     } finally {
       await one.destroy(ref);

@@ -61,7 +61,7 @@ export async function testNamespace(): Promise<TestNamespace | null> {
       const driver = kubernetesDriver({
         ...KUBERNETES_DEFAULTS,
         // Tests are many and nodes small: sandboxes may use more than they reserve.
-        headroom: 10,
+        headroom: 50,
         installation: namespace,
         stateFolder,
         kubeconfig,

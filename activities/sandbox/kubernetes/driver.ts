@@ -1,8 +1,12 @@
+import { UsageError } from "../../../benchmarks/usage-error.ts";
 import { containedDriver } from "../contained/driver.ts";
 import type { SandboxDriver, SandboxSpec } from "../driver.ts";
 import { assemble, type KubernetesOptions } from "./assemble.ts";
-import { kubernetesEngine, podFor } from "./engine.ts";
+import { type EngineParts, kubernetesEngine } from "./engine.ts";
+import { podName } from "./names.ts";
 import { listSweeps, removeSweep } from "./objects.ts";
+import { podManifest } from "./pod-spec.ts";
+import { candidates } from "./probe.ts";
 
 export type { KubernetesOptions } from "./assemble.ts";
 
@@ -36,10 +40,10 @@ export interface KubernetesDriver extends SandboxDriver {
  */
 export function kubernetesDriver(options: KubernetesOptions): KubernetesDriver {
   const { parts, watch } = assemble(options);
-  const { cluster, pods, installation } = parts;
+  const { cluster, installation } = parts;
   return {
     ...containedDriver(kubernetesEngine(parts)),
-    check: async (spec) => pods.check(await podFor(parts, spec)),
+    check: (spec) => checkPods(options, parts, spec),
     listSweeps: () => listSweeps(cluster, installation),
     removeSweep: (sweep) => removeSweep(cluster, installation, sweep),
     async close() {
@@ -47,4 +51,19 @@ export function kubernetesDriver(options: KubernetesOptions): KubernetesDriver {
       await cluster.close();
     },
   };
+}
+
+/** What the server refuses of every privilege that may be tried, it refuses of the template or the namespace. */
+async function checkPods(options: KubernetesOptions, parts: EngineParts, spec: SandboxSpec): Promise<void> {
+  let refused: unknown;
+  for (const privilege of candidates(options.userNamespaces)) {
+    const settings = { ...parts, privilege, program: "none", mounts: null, waitSeconds: 1, parent: null };
+    try {
+      return await parts.pods.check(podManifest(podName(parts.installation, spec.id), spec, settings));
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      refused = error;
+    }
+  }
+  throw refused;
 }

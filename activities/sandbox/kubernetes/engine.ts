@@ -79,7 +79,7 @@ export function kubernetesEngine(parts: EngineParts): ContainerEngine {
 }
 
 /** The pod that the sandbox would get. */
-export async function podFor(parts: EngineParts, spec: SandboxSpec): Promise<V1Pod> {
+async function podFor(parts: EngineParts, spec: SandboxSpec): Promise<V1Pod> {
   const [privilege, mounts, program, parent] = await Promise.all([
     parts.privilege(spec),
     parts.mounts(spec),

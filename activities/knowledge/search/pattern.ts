@@ -5,13 +5,15 @@ export interface Pattern {
   literal: string;
   /** How many characters are spelled out: the more, the less it matches by chance. */
   spelled: number;
-  /** Has a named group: it holds for many names. */
+  /** Has a named group that takes any name: it holds for many problems. */
   open: boolean;
 }
 
 /** A repeated group that repeats inside needs exponential time on some texts; so do neighbouring wildcards, nearly. */
 const EXPLOSIVE =
   /\((?:[^()\\]|\\.)*(?:[+*]|\{\d*,\d*\})(?:[^()\\]|\\.)*\)(?:[+*]|\{\d*,\d*\})|(?:\.[*+].*){5}/;
+
+const OPEN_GROUP = /\(\?<\w+>[^()]*(?:\\[wWsSdD]|\[|\.)/;
 
 /** Compiles a signal, written for Python or JavaScript; null for what is neither, or would run for ever. */
 export function compilePattern(source: string): Pattern | null {
@@ -21,7 +23,7 @@ export function compilePattern(source: string): Pattern | null {
     const expression = new RegExp(plain, "im");
     // One that matches nothing at all says nothing of a message.
     if (expression.test("")) return null;
-    return { expression, ...spelledOut(plain), open: /\(\?<\w/.test(plain) };
+    return { expression, ...spelledOut(plain), open: OPEN_GROUP.test(plain) };
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;

@@ -51,6 +51,8 @@ export function defaultComposite(relevance: number, telemetry: Telemetry): numbe
 }
 
 const KEYWORD_STRENGTH = 0.35;
+/** What likeness is worth when a unit names its messages and this is none of them. */
+const OTHER_MESSAGE = 0.6;
 
 /**
  * How sure it is that a unit speaks of a text, 0 to 1: similarity above the embedding's minimum, a matching pattern and
@@ -63,8 +65,9 @@ export function relevanceOf(
   minimum: number,
   signal: SignalMatch | undefined,
 ): number {
-  const near = Math.max(0, (similarity - minimum) / (1 - minimum));
-  const { keywords } = unit.signals;
+  const { keywords, regex } = unit.signals;
+  const other = signal === undefined && regex.length > 0 ? OTHER_MESSAGE : 1;
+  const near = other * Math.max(0, (similarity - minimum) / (1 - minimum));
   const found = keywords.filter((keyword) => lowerText.includes(keyword.toLowerCase())).length;
   const named = keywords.length === 0 ? 0 : (KEYWORD_STRENGTH * found) / keywords.length;
   return 1 - (1 - near) * (1 - (signal?.strength ?? 0)) * (1 - named);

@@ -101,7 +101,7 @@ function note(
 }
 
 /** A pattern that leaves a name open speaks of many problems; one that spells the name out is nearer to each. */
-const OPEN = 0.85;
+const OPEN = 0.7;
 
 /** Thirty characters are as good as certain; a bare word is a hint. */
 function strengthOf({ spelled, open }: Pattern): number {

@@ -78,6 +78,8 @@ export const sweepPlan = z.strictObject({
     harness_commit: z.string().nullable(),
     /** Where this machine keeps the base named in the lock. */
     base_location: z.string(),
+    /** Address of the container engine, as in DOCKER_HOST; null for other drivers. */
+    engine: z.string().nullable(),
     /** Which cluster; null for other drivers. Null fields: as the kubeconfig has it. */
     cluster: z
       .strictObject({

@@ -9,6 +9,7 @@ import type { DriverPlan } from "../workflows/types.ts";
 export interface DriverWish {
   driver: SweepPlan["lock"]["driver"];
   pods: SweepPlan["lock"]["pods"];
+  engine: SweepPlan["settings"]["engine"];
   cluster: SweepPlan["settings"]["cluster"];
   /** Image of the sandboxes, where the driver works with images; null: not known yet. */
   image: string | null;
@@ -27,6 +28,7 @@ export function driversOf(around: Around): (plan: DriverPlan) => SandboxDriver {
     const wish: DriverWish = {
       driver: lock.driver,
       pods: lock.pods,
+      engine: settings.engine,
       cluster: settings.cluster,
       image: settings.base_location,
     };
@@ -38,9 +40,12 @@ export function driversOf(around: Around): (plan: DriverPlan) => SandboxDriver {
 }
 
 /** Throws UsageError when there is no engine or cluster to be found. */
-export function makeDriver({ driver, pods, cluster, image }: DriverWish, around: Around): SandboxDriver {
+export function makeDriver(
+  { driver, pods, engine, cluster, image }: DriverWish,
+  around: Around,
+): SandboxDriver {
   if (driver === "local") return localDriver(around);
-  if (driver === "docker") return dockerDriver(around);
+  if (driver === "docker") return dockerDriver({ ...around, ...(engine !== null && { engine }) });
   if (pods === null || cluster === null) throw new Error("a plan for kubernetes without pods or cluster");
   return kubernetesDriver({
     installation: around.server,

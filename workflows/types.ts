@@ -210,7 +210,7 @@ export interface RunOutcome {
 /** What of a sweep's plan says who provides its sandboxes. */
 export interface DriverPlan {
   lock: Pick<SweepPlan["lock"], "driver" | "pods">;
-  settings: Pick<SweepPlan["settings"], "cluster" | "base_location">;
+  settings: Pick<SweepPlan["settings"], "engine" | "cluster" | "base_location">;
 }
 
 export interface ReaperInput {

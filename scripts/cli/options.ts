@@ -10,6 +10,7 @@ export type DriverName = (typeof DRIVERS)[number];
 
 export interface DriverOptions extends ClusterOptions {
   driver: DriverName;
+  dockerHost?: string;
 }
 
 /** The options of a sweep, as parsed; each also has a `BENCH_*` variable and a key in the configuration file. */
@@ -79,7 +80,11 @@ export function addCommonOptions(command: Command): Command {
 /** Which sandboxes, and where the cluster is. */
 export function addDriverOptions(command: Command): Command {
   const driver = option("--driver <name>", "what provides sandboxes").choices(DRIVERS).default("local");
-  return addClusterOptions(command.addOption(driver));
+  const engine = option(
+    "--docker-host <address>",
+    "container engine, else DOCKER_HOST or this machine's Docker",
+  );
+  return addClusterOptions(command.addOption(driver).addOption(engine));
 }
 
 export function addSweepOptions(command: Command): Command {

@@ -15,7 +15,7 @@ export interface PreparedBase {
 
 /** The base where the driver needs it: a folder, an engine's image, a name that the cluster pulls. Throws UsageError. */
 export async function baseFor(
-  driver: DriverName,
+  { driver, engine }: { driver: DriverName; engine: string | null },
   request: string,
   state: string,
   tell: (line: string) => void,
@@ -23,7 +23,8 @@ export async function baseFor(
   const options = { stateFolder: resolve(state), progress: tell };
   try {
     const parsed = parseBaseRequest(request);
-    if (driver === "docker") return await dockerBase(parsed, options);
+    if (driver === "docker")
+      return await dockerBase(parsed, { ...options, ...(engine !== null && { engine }) });
     if (driver === "kubernetes") return kubernetesBase(parsed);
     return await prepareBase(parsed, options);
   } catch (error) {

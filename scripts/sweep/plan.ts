@@ -123,6 +123,7 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
       parallel: options.parallel,
       harness_commit: around.harness.commit,
       base_location: around.base.location,
+      engine: around.driver.engine,
       cluster: around.driver.cluster,
       environment: around.environment,
       mounts: around.mounts,

@@ -59,7 +59,7 @@ export async function draftSweep(
   const blobs = fileBlobStore(resolve(options.state, "blobs"));
   const arms = await makeArms(wish, blobs);
   const driver = await driverPlan(options);
-  const base = await baseFor(options.driver, options.base, options.state, tell);
+  const base = await baseFor(driver, options.base, options.state, tell);
   const plan = makePlan(id, options, wish, {
     base: { request: options.base, digest: base.digest, location: base.location },
     ...withImage(base.recipe, network),
@@ -119,7 +119,8 @@ export async function withBase(
 ): Promise<SweepPlan> {
   const { driver } = plan.lock;
   if (driver === "local" && (await stat(plan.settings.base_location).catch(missing)) !== null) return plan;
-  const { digest, location } = await baseFor(driver, plan.lock.base.request, state, tell);
+  const where = { driver, engine: plan.settings.engine };
+  const { digest, location } = await baseFor(where, plan.lock.base.request, state, tell);
   if (digest !== plan.lock.base.digest) {
     throw new UsageError(
       `--base ${plan.lock.base.request}: was ${plan.lock.base.digest} and is now ${digest}; start a new sweep`,

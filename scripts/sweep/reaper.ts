@@ -14,10 +14,10 @@ export async function ensureReaper(
 ): Promise<void> {
   const holder = lock.driver === "kubernetes" ? KUBERNETES_HOST : host;
   const { driver, pods } = lock;
-  const { cluster, base_location } = settings;
-  const plan: ReaperInput["plan"] = { lock: { driver, pods }, settings: { cluster, base_location } };
+  const { engine, cluster, base_location } = settings;
+  const plan: ReaperInput["plan"] = { lock: { driver, pods }, settings: { engine, cluster, base_location } };
   const digest = createHash("sha256")
-    .update(JSON.stringify([holder, driver, pods, cluster]))
+    .update(JSON.stringify([holder, driver, pods, engine, cluster]))
     .digest("hex");
   const schedule = `reaper-${driver}-${digest.slice(0, 16)}`;
   try {

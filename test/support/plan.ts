@@ -37,6 +37,7 @@ export function planOf(driver: SweepPlan["lock"]["driver"], task: string): Sweep
       parallel: 1,
       harness_commit: null,
       base_location: "/",
+      engine: null,
       cluster: null,
       environment: {},
       mounts: [],

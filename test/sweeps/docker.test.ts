@@ -9,10 +9,9 @@ const engine = await dockerEngineForTests();
   "a sweep in containers leaves the records of a local one",
   async (t) => {
     t.timeout(20 * 60_000);
-    process.env.DOCKER_HOST = engine ?? "";
     const { state, end } = await freshState();
     try {
-      const { local, other, drivers } = await sameSweep(state, ["--driver", "docker"]);
+      const { local, other, drivers } = await sameSweep(state, ["--driver", "docker", "--docker-host", engine ?? ""]);
       t.deepEqual(drivers, ["docker"]);
       t.is(local.length, 4);
       t.deepEqual(other, local);

@@ -189,7 +189,7 @@ test.serial("a reaper comes round for each holder of sandboxes, however often it
       capacity_seconds: 60,
       unreachable: [],
     };
-    const settings = { cluster: null, base_location: "/" };
+    const settings = { engine: null, cluster: null, base_location: "/" };
     await ensureReaper(client, { lock: { driver: "local", pods: null }, settings }, "simulated");
     await ensureReaper(client, { lock: { driver: "local", pods: null }, settings }, "simulated");
     await ensureReaper(

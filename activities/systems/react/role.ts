@@ -55,13 +55,16 @@ export const step: Role<ReactInput, z.infer<typeof output>> = {
   output,
   instructions: INSTRUCTIONS,
   render: ({ task, language, steps, stepsLeft }) => {
-    const messages: Message[] = [{ role: "user", content: `Repository: ${task} (${language}).` }];
+    const earlier: Message[] = [];
+    let last = `Repository: ${task} (${language}).`;
     for (const { command, result, output: seen } of steps) {
-      messages.push({ role: "assistant", content: JSON.stringify({ action: "run", command }) });
-      messages.push({ role: "user", content: `${result}\n${seen}`.trimEnd() });
+      earlier.push({ role: "user", content: last });
+      earlier.push({ role: "assistant", content: JSON.stringify({ action: "run", command }) });
+      last = `${result}\n${seen}`.trimEnd();
     }
-    // In a message of its own, so that all before it stays the same from step to step and endpoints can cache it.
-    if (stepsLeft <= 5) messages.push({ role: "user", content: `${stepsLeft} commands are left.` });
-    return messages;
+    // At the very end, so that all before it stays the same from step to step and endpoints can cache it; and in no
+    // message of its own, since some models take only turns of user and assistant.
+    const note = stepsLeft <= 5 ? `\n\n${stepsLeft} commands are left.` : "";
+    return [...earlier, { role: "user", content: `${last}${note}` }];
   },
 };

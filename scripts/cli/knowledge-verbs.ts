@@ -125,6 +125,14 @@ function addWriting(action: Add): void {
     "merge mine theirs.jsonl",
     (it, options, args) => it.mergeInto(options, args),
   ).addOption(threshold());
+  action(
+    "distill <base> <sweeps...>",
+    "make units of what runs of finished sweeps mended, by rules, and merge them into a base; makes the base",
+    "distill mine pypi-smoke-20260101-120000",
+    (it, options, args) => it.distillInto(options, args),
+  )
+    .addOption(threshold())
+    .addOption(embedding());
   action("dedup <base>", "merge units of a base that say the same", "dedup mine", (it, options, args) =>
     it.dedupBase(options, args),
   ).addOption(threshold());

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type Base, freezeBase, openBase, putUnits, SEED } from "../../activities/knowledge/base.ts";
 import { diffUnits } from "../../activities/knowledge/diff.ts";
+import { distillByRules } from "../../activities/knowledge/distill/distill.ts";
 import { formatPublished, formatUnits, readUnits } from "../../activities/knowledge/jsonl.ts";
 import { absorb, dedup } from "../../activities/knowledge/merge/absorb.ts";
 import { judgeByRules } from "../../activities/knowledge/merge/judge.ts";
@@ -13,6 +14,7 @@ import { UsageError } from "../../benchmarks/usage-error.ts";
 import { counted } from "../../results/format.ts";
 import type { KnowledgeOptions } from "../cli/knowledge-verbs.ts";
 import { printRows } from "../cli/rows.ts";
+import { lessonsOf } from "../knowledge/lessons.ts";
 import { leaveOutSuites } from "../knowledge/suites.ts";
 import { statsText, unitDetails } from "../knowledge/text.ts";
 
@@ -160,6 +162,22 @@ export async function mergeInto(options: KnowledgeOptions, [name, from]: string[
       `${of(units)}: ${merged} merged, ${units.length - merged} put in as they are, into ${name}`,
     );
   });
+}
+
+export async function distillInto(options: KnowledgeOptions, [name, ...sweeps]: string[]): Promise<number> {
+  const lessons = (await Promise.all(sweeps.map((sweep) => lessonsOf(options, sweep)))).flat();
+  const units = lessons.flatMap(distillByRules);
+  return withBase(
+    options,
+    name,
+    async (base) => {
+      const done = await absorb(base, units, judging(options));
+      const runs = counted(lessons.length, "run that ended well", "runs that ended well");
+      const added = done.filter(({ outcome }) => outcome === "added").length;
+      return say(options, done, `${runs}: ${of(units)}, ${added} of them new in ${name}`);
+    },
+    options.embedding,
+  );
 }
 
 export async function dedupBase(options: KnowledgeOptions, [name]: string[]): Promise<number> {

@@ -17,6 +17,7 @@ function results(records: RunRecord[]) {
   return records
     .map((record) => ({
       ...essence(record),
+      harness: record.harness.version,
       sandbox: { losses: record.sandbox.losses, left: record.sandbox.left },
     }))
     .toSorted((one, other) => one.cell.localeCompare(other.cell));

@@ -17,7 +17,7 @@ export async function openSandbox(deps: Deps, input: SandboxKey): Promise<Opened
   const driver = deps.driver(plan);
   return whileBeating(async () => {
     const source = await prepareSource(deps, plan, task);
-    const sandbox = await driver.create(sandboxSpec(deps.server, plan, input));
+    const sandbox = await driver.create(sandboxSpec(deps.server, plan, input), cancellationSignal());
     await driver.put(sandbox, "main", REPOSITORY, await openTar(deps.stateFolder, source));
     return { sandbox, source, snapshots: (await driver.capabilities()).snapshots };
   });

@@ -102,7 +102,7 @@ export interface SandboxDriver {
   readonly name: "local" | "docker" | "kubernetes";
   capabilities(): Promise<Capabilities>;
   /** Get or create. */
-  create(spec: SandboxSpec): Promise<SandboxRef>;
+  create(spec: SandboxSpec, signal?: AbortSignal): Promise<SandboxRef>;
   /** Starts the command detached inside the sandbox and returns at once. */
   start(sandbox: SandboxRef, exec: ExecSpec): Promise<void>;
   /** The command's state; while it runs, the answer may be held back as long as `patience` allows. */

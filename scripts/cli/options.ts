@@ -5,7 +5,7 @@ import { earlier, list } from "./lists.ts";
 import { addModelOptions, type ModelOptions } from "./model-options.ts";
 import { number, size, sizeText, wholeNumber } from "./values.ts";
 
-export const DRIVERS = ["local", "docker", "kubernetes"] as const;
+const DRIVERS = ["local", "docker", "kubernetes"] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 export interface DriverOptions extends ClusterOptions {

@@ -67,6 +67,16 @@ await onCluster("capacity", (subject) => {
     },
   );
 
+  test.serial("who gives up waiting for room stops at once", async (t) => {
+    const one = subject.driver({ userNamespaces: "off", capacitySeconds: 300 });
+    const spec = await subject.spec({ limits: { cpus: 4_000 } });
+    const signal = AbortSignal.timeout(1_000);
+    await t.throwsAsync(one.create(spec, signal), { name: "TimeoutError" });
+    await one.destroy({ driver: "kubernetes", id: spec.id, host: "" });
+    const { items } = await cluster.core("list pods", (api) => api.listNamespacedPod({ namespace }));
+    t.false(items.some(({ metadata }) => metadata?.name === podName(namespace, spec.id)));
+  });
+
   test.serial("an image that can't be pulled is a cause of its own, in the kubelet's words", async (t) => {
     const one = driver();
     const location = "localhost:1/no/such-image:1";

@@ -11,7 +11,12 @@ const engine = await dockerEngineForTests();
     t.timeout(20 * 60_000);
     const { state, end } = await freshState();
     try {
-      const { local, other, drivers } = await sameSweep(state, ["--driver", "docker", "--docker-host", engine ?? ""]);
+      const { local, other, drivers } = await sameSweep(state, [
+        "--driver",
+        "docker",
+        "--docker-host",
+        engine ?? "",
+      ]);
       t.deepEqual(drivers, ["docker"]);
       t.is(local.length, 4);
       t.deepEqual(other, local);

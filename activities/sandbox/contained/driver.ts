@@ -21,7 +21,7 @@ export function containedDriver(engine: ContainerEngine): SandboxDriver {
   const driver: SandboxDriver = {
     name: engine.name,
     capabilities: () => engine.capabilities(),
-    create: (spec) => createSandbox(engine, calls, spec),
+    create: (spec, signal) => createSandbox(engine, calls, spec, signal),
     start: (ref, exec) => startCommand(calls, ref, { ...exec, outputBytes: Math.max(1, exec.outputBytes) }),
     poll: (ref, execId, patience) => pollCommand(calls, ref, execId, patience),
     read: (ref, execId, stream, size) => readOutput({ calls, ref, execId, stream }, size),
@@ -50,8 +50,13 @@ function wholeOutput(driver: SandboxDriver, calls: Caller): SandboxDriver {
   return { ...driver, start: (ref, exec) => startCommand(calls, ref, exec) };
 }
 
-async function createSandbox(engine: ContainerEngine, calls: Caller, spec: SandboxSpec): Promise<SandboxRef> {
-  const provided = await engine.create(spec);
+async function createSandbox(
+  engine: ContainerEngine,
+  calls: Caller,
+  spec: SandboxSpec,
+  signal?: AbortSignal,
+): Promise<SandboxRef> {
+  const provided = await engine.create(spec, signal);
   try {
     await calls(provided.sandbox, ["begin"], { input: beginInput(spec, provided) });
   } catch (error) {

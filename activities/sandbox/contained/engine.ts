@@ -14,7 +14,7 @@ export interface ContainerEngine {
    * PID 1, a private empty volume at VOLUME and spec.mounts at mountSource(i). It need not have begun.
    * Throws CausedError: `sandbox_lost` when it was there and has ended, `capacity`, `image_pull`.
    */
-  create(spec: SandboxSpec): Promise<Provided>;
+  create(spec: SandboxSpec, signal?: AbortSignal): Promise<Provided>;
   /**
    * Runs a command (layout.ts: call) beside PID 1, as its root, and gives what it wrote; at most a few MiB. `input`
    * carries its own length: neither side waits for its end. Throws CausedError `sandbox_lost` (or `sandbox_oom`) when

@@ -53,7 +53,7 @@ export function toApiError(action: string, error: unknown): ApiError {
   });
 }
 
-export function faultOf(code: number, message: string): ApiFault {
+function faultOf(code: number, message: string): ApiFault {
   if (code === 404) return "gone";
   if (code === 409) return "conflict";
   if (code === 410) return "expired";

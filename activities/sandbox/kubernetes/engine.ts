@@ -50,9 +50,9 @@ export function kubernetesEngine(parts: EngineParts): ContainerEngine {
     name: "kubernetes",
     capabilities: parts.capabilities,
     call,
-    async create(spec) {
+    async create(spec, signal) {
       const mounts = await parts.mounts(spec);
-      const pod = await places.provide(spec.id, await podFor(parts, spec), mounts);
+      const pod = await places.provide(spec.id, await podFor(parts, spec), mounts, signal);
       const ref = reference(spec.id);
       const inside = furnished(pod) ?? (await furnish(pod, mounts, (argv, input) => call(ref, argv, input)));
       return provided(ref, pod, [...parts.unreachable, ...serverAddress(cluster), ...inside.unreachable]);

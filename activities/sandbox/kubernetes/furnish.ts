@@ -74,7 +74,7 @@ function single(address: string): string[] {
   return isIPv4(address) ? [`${address}/32`] : [];
 }
 
-export function mapsRootAway(uidMap: string): boolean {
+function mapsRootAway(uidMap: string): boolean {
   const [inside, outside] = uidMap.trim().split(/\s+/).map(Number);
   return inside === 0 && outside !== undefined && outside > 0;
 }

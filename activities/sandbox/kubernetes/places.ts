@@ -18,7 +18,7 @@ export interface PlacesOptions {
 export interface Places {
   nameOf(id: string): Promise<string>;
   /** Gets, claims or makes the pod; it runs then. */
-  provide(id: string, wanted: V1Pod, mounts: MountArchive | null): Promise<V1Pod>;
+  provide(id: string, wanted: V1Pod, mounts: MountArchive | null, signal?: AbortSignal): Promise<V1Pod>;
   remove(id: string): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function placesOf({ cluster, pods, installation, pool }: PlacesOptions): 
   if (pool === null) {
     return {
       nameOf: async (id) => own(id),
-      provide: (_, wanted) => pods.provide(wanted),
+      provide: (_, wanted, __, signal) => pods.provide(wanted, signal),
       remove: (id) => pods.remove(own(id)),
     };
   }
@@ -43,7 +43,7 @@ export function placesOf({ cluster, pods, installation, pool }: PlacesOptions): 
   };
   return {
     nameOf,
-    async provide(id, wanted, mounts) {
+    async provide(id, wanted, mounts, signal) {
       const claimed = await pool.claim(wanted);
       const offered = claimed?.metadata?.name ?? own(id);
       const name = await writeClaim(
@@ -55,7 +55,7 @@ export function placesOf({ cluster, pods, installation, pool }: PlacesOptions): 
       );
       known.set(id, name);
       if (name !== offered && claimed !== null) await pods.remove(offered);
-      const pod = name === own(id) ? await pods.provide(wanted) : await pods.running(name);
+      const pod = name === own(id) ? await pods.provide(wanted, signal) : await pods.running(name);
       pool.refill(wanted, mounts);
       return pod;
     },

@@ -15,10 +15,12 @@ export async function getOrCreatePod(
   watch: PodWatch,
   manifest: V1Pod,
   { installation, capacitySeconds, onWait, makeRoom }: PodsOptions,
+  signal?: AbortSignal,
 ): Promise<V1Pod> {
   const { namespace } = cluster;
   const name = manifest.metadata?.name ?? "";
   for (const end = Date.now() + capacitySeconds * 1_000; ; ) {
+    signal?.throwIfAborted();
     try {
       return await cluster.core(`create pod ${name}`, (api) =>
         api.createNamespacedPod({ namespace, body: manifest, fieldValidation: "Strict" }),

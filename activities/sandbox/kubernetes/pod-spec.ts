@@ -30,7 +30,7 @@ export interface PodSettings {
 }
 
 /** Requests and limits as a pod has them, in bytes and cores. */
-export interface PodResources {
+interface PodResources {
   requests: { memoryBytes: number; cpus: number; diskBytes: number };
   limits: { memoryBytes: number; cpus: number; diskBytes: number };
 }
@@ -49,7 +49,7 @@ const ROOT = [
 /** For layers, for tracing commands' process trees from PID 1, and for its network switch. */
 const LAYERS = ["SYS_ADMIN", "SYS_PTRACE", "MKNOD", "NET_ADMIN"];
 
-export function podResources(
+function podResources(
   { limits }: Pick<SandboxSpec, "limits">,
   headroom: number,
   mountBytes: number,
@@ -107,7 +107,7 @@ export function roleLabels(installation: string, role: Role): Record<string, str
 }
 
 /** What no template may weaken. */
-export function isolation(privilege: Privilege): Partial<V1PodSpec> {
+function isolation(privilege: Privilege): Partial<V1PodSpec> {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,

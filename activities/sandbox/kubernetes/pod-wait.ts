@@ -27,12 +27,14 @@ export async function waitUntilRunning(
   watch: PodWatch,
   made: V1Pod,
   { capacitySeconds, onWait, makeRoom }: PodsOptions,
+  signal?: AbortSignal,
 ): Promise<V1Pod> {
   const name = made.metadata?.name ?? "";
   const uid = made.metadata?.uid;
   const begun = Date.now();
   let scheduled: number | null = null;
   for (let pod: V1Pod | null = made; ; pod = await later(cluster, watch, pod)) {
+    signal?.throwIfAborted();
     if (pod === null || pod.metadata?.uid !== uid) throw lostPod(name, await lossOf(cluster, name));
     const state = podState(pod);
     if (state.kind === "running") return pod;

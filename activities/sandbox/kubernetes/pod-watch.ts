@@ -5,7 +5,7 @@ import { toApiError } from "./api-error.ts";
 import type { Cluster } from "./client.ts";
 
 /** What is known of a pod: as it was last seen, and whether it is gone since. */
-export interface Seen {
+interface Seen {
   pod: V1Pod;
   gone: boolean;
 }

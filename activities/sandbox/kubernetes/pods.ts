@@ -13,7 +13,7 @@ import type { PodWatch } from "./pod-watch.ts";
 /** The pods of one installation in one namespace. */
 export interface Pods {
   /** Gets or makes the pod and waits until its container runs. Throws CausedError. */
-  provide(manifest: V1Pod): Promise<V1Pod>;
+  provide(manifest: V1Pod, signal?: AbortSignal): Promise<V1Pod>;
   /** What the server would do with the pod. Throws UsageError when it refuses it. */
   check(manifest: V1Pod): Promise<void>;
   /** The pod if it runs; throws CausedError with the cause of its end if it does not. */
@@ -28,41 +28,42 @@ export interface Pods {
 
 const CREATES = 12;
 const DELETES = 12;
+const LAST_WORD_MS = 15_000;
 
 export function podsOf(cluster: Cluster, watch: PodWatch, options: PodsOptions): Pods {
   const creating = limiter(CREATES);
   const deleting = limiter(DELETES);
   const known = new Map<string, string>();
-  const mustLive = (name: string, pod: V1Pod) => {
+  const mustLive = async (name: string, pod: V1Pod) => {
     const uid = pod.metadata?.uid ?? "";
     const before = known.get(name) ?? uid;
     known.set(name, uid);
     if (before !== uid)
       throw lostPod(name, { cause: "sandbox_lost", why: "its pod was replaced by another" });
     const state = podState(pod);
-    if (state.kind === "lost") throw lostPod(name, state);
+    if (state.kind === "lost") throw lostPod(name, await lastWord(cluster, watch, name, state));
     return state;
   };
   const pods: Pods = {
-    async provide(manifest) {
+    async provide(manifest, signal) {
       const name = manifest.metadata?.name ?? "";
-      const made = await creating(() => getOrCreatePod(cluster, watch, manifest, options));
+      const made = await creating(() => getOrCreatePod(cluster, watch, manifest, options, signal));
       known.set(name, made.metadata?.uid ?? "");
-      return waitUntilRunning(cluster, watch, made, options);
+      return waitUntilRunning(cluster, watch, made, options, signal);
     },
     check: (manifest) => checkPod(cluster, manifest),
     async running(name) {
       const seen = watch.seen(name);
       const pod = seen?.gone === false ? seen.pod : await readPod(cluster, name);
       if (pod === null) throw lostPod(name, seen ? lastState(seen.pod) : await lossOf(cluster, name));
-      const state = mustLive(name, pod);
+      const state = await mustLive(name, pod);
       return state.kind === "running" ? pod : waitUntilRunning(cluster, watch, pod, options);
     },
     async present(name) {
       const seen = watch.seen(name);
       const pod = await readPod(cluster, name);
       if (pod === null) throw lostPod(name, seen ? lastState(seen.pod) : await lossOf(cluster, name));
-      mustLive(name, pod);
+      await mustLive(name, pod);
     },
     patch: (name, patch) => patchPod(cluster, name, patch),
     async remove(name) {
@@ -76,4 +77,17 @@ export function podsOf(cluster: Cluster, watch: PodWatch, options: PodsOptions):
 function lastState(pod: V1Pod): Pick<Lost, "cause" | "why"> {
   const state = podState(pod);
   return state.kind === "lost" ? state : { cause: "sandbox_lost", why: "its pod was deleted" };
+}
+
+/** An eviction shows as an ended container first; its reason comes with the pod's end. */
+async function lastWord(cluster: Cluster, watch: PodWatch, name: string, first: Lost): Promise<Lost> {
+  let state = first;
+  for (const end = Date.now() + LAST_WORD_MS; state.early && Date.now() < end; ) {
+    await watch.change(name, 1_000);
+    const pod = await readPod(cluster, name);
+    const next = pod && podState(pod);
+    if (next?.kind !== "lost") break;
+    state = next;
+  }
+  return state;
 }

@@ -72,7 +72,7 @@ export async function findPrivilege(
   throw last;
 }
 
-export function describe({ mounts, userNamespace, seccomp }: Privilege): string {
+function describe({ mounts, userNamespace, seccomp }: Privilege): string {
   const users = userNamespace ? "its own user namespace" : "the node's user namespace";
   return `${mounts ? "SYS_ADMIN" : "no SYS_ADMIN"} in ${users}, seccomp ${seccomp}`;
 }

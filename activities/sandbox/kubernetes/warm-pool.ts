@@ -76,7 +76,7 @@ export function warmPool(options: WarmPoolOptions): WarmPool {
 }
 
 /** What makes two pods alike: all but whose they are. */
-export function shapeOf({ metadata, spec }: V1Pod): string {
+function shapeOf({ metadata, spec }: V1Pod): string {
   const { activeDeadlineSeconds: _, ...shape } = spec ?? { containers: [] };
   const { [ANNOTATIONS.privilege]: privilege, [ANNOTATIONS.mounts]: mounts } = metadata?.annotations ?? {};
   const parts = [shape, privilege, mounts, metadata?.labels?.[LABELS.sweep]];

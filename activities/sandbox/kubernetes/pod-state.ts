@@ -1,5 +1,6 @@
 import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import type { Cause } from "../../../results/causes.ts";
+import { EXIT_DISK } from "../contained/layout.ts";
 import { CONTAINER } from "./names.ts";
 
 /** What a pod's status means for the sandbox in it. */
@@ -15,6 +16,8 @@ export interface Lost {
   kind: "lost";
   cause: Cause;
   why: string;
+  /** The container has ended, and the kubelet has not yet said of the pod why. */
+  early?: boolean;
 }
 
 /** The kubelet goes on trying by itself after a single failed pull; these it has given up, or backs off from. */
@@ -43,6 +46,7 @@ function endOf({ metadata, status }: V1Pod, container: V1ContainerStatus | undef
     ({ type, status }) => type === "DisruptionTarget" && status === "True",
   );
   const terminated = container?.state?.terminated ?? container?.lastState?.terminated;
+  if (terminated?.exitCode === EXIT_DISK) return lost("sandbox_disk", "it wrote more than its disk limit");
   if (terminated?.reason === "OOMKilled")
     return lost("sandbox_oom", "the kernel ended it for memory (OOMKilled)");
   if (status?.reason === "Evicted") return evicted(status.message ?? "no reason given");
@@ -55,14 +59,16 @@ function endOf({ metadata, status }: V1Pod, container: V1ContainerStatus | undef
     return lost("capacity", `${status?.reason}: ${status?.message ?? ""}`);
   if (/Shutdown|Terminated/.test(status?.reason ?? ""))
     return lost("node_lost", `its node is shut down: ${status?.message ?? ""}`);
-  if (phase === "Failed" || phase === "Succeeded" || terminated) {
+  const final = phase === "Failed" || phase === "Succeeded";
+  if (final || terminated) {
     const exit = terminated
       ? `exit ${terminated.exitCode}${terminated.message ? `: ${terminated.message.trim()}` : ""}`
       : "";
-    return lost(
+    const end = lost(
       "sandbox_lost",
       `it has ended (${[status?.reason, status?.message, exit].filter(Boolean).join(", ")})`,
     );
+    return final ? end : { ...end, early: true };
   }
   return metadata?.deletionTimestamp ? lost("sandbox_lost", "its pod is being deleted") : null;
 }

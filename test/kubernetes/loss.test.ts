@@ -109,7 +109,7 @@ await onCluster("loss", (subject) => {
         const fill = ["sh", "-c", "head -c 700M /dev/zero > /.bench/mounts/fill"];
         await execInPod(cluster, sandbox.pod, fill, null);
         const error = await causeOf(sandbox, 150);
-        t.is(error.failure, "sandbox_disk");
+        t.is(error.failure, "sandbox_disk", error.message);
         t.regex(error.message, /exceeds/);
       },
       subject.driver({ userNamespaces: "off" }),

@@ -28,7 +28,7 @@ export interface Pods {
 
 const CREATES = 12;
 const DELETES = 12;
-const LAST_WORD_MS = 15_000;
+const LAST_WORD_MS = 45_000;
 
 export function podsOf(cluster: Cluster, watch: PodWatch, options: PodsOptions): Pods {
   const creating = limiter(CREATES);

@@ -12,12 +12,12 @@ export interface Reaped {
 /**
  * Destroys the sandboxes whose owner is gone: its workflow is closed or unknown to the server, or it has moved on to a
  * later attempt. Age never decides, so that no live sandbox is swept; nor are those touched whose owner another server
- * knows. `server` is the name of the one that `client` is connected to.
+ * knows. What a sweep that has ended keeps besides its sandboxes goes as well. `server` is the name of the one that `client` is connected to.
  */
 export async function reapOrphans(
   client: Client,
   server: string,
-  driver: Pick<SandboxDriver, "list" | "destroy">,
+  driver: Pick<SandboxDriver, "list" | "destroy" | "sweeps" | "release">,
 ): Promise<Reaped> {
   const reaped: Reaped = { destroyed: [], left: [] };
   for (const { sandbox, owner } of await driver.list()) {
@@ -26,6 +26,9 @@ export async function reapOrphans(
       await driver.destroy(sandbox);
       reaped.destroyed.push(sandbox.id);
     } else reaped.left.push({ sandbox: sandbox.id, why });
+  }
+  for (const sweep of (await driver.sweeps?.()) ?? []) {
+    if ((await workflowState(client, sweep)) !== "running") await driver.release?.(sweep);
   }
   return reaped;
 }

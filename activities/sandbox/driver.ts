@@ -141,6 +141,10 @@ export interface SandboxDriver {
   /** Leaves nothing behind: processes, mounts, folders. Destroying what is gone is not an error. */
   destroy(sandbox: SandboxRef): Promise<void>;
   list(): Promise<{ sandbox: SandboxRef; owner: SandboxOwner; createdAt: string }[]>;
+  /** Sweeps that keep something here besides their sandboxes, such as files that these share. */
+  sweeps?(): Promise<string[]>;
+  /** Drops all that the sweep keeps here: it has ended. */
+  release?(sweep: string): Promise<void>;
 }
 
 export interface Output {

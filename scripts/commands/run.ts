@@ -55,5 +55,5 @@ export async function runSweep(options: SweepOptions): Promise<number> {
     if (options.json) process.stdout.write(`${JSON.stringify({ sweep: plan.sweep, folder, cells })}\n`);
     return 0;
   }
-  return attend({ client, service, started, plan, folder, options, writer });
+  return attend({ client, service, started, plan, folder, driver, options, writer });
 }

@@ -32,12 +32,13 @@ export async function resumeSweep(options: CommonOptions, id: string): Promise<n
   const writer = progressWriter(process.stderr);
   const plan = await withBase(stored, folder, options.state, writer.tell);
   const deps = makeDeps(options.state, service);
-  await reapOrphans(client, service.server, deps.driver(plan));
+  const driver = deps.driver(plan);
+  await reapOrphans(client, service.server, driver);
   await ensureReaper(client, plan, deps.host);
   const started = await startSweep(client, folder, plan);
   await client.workflow.getHandle(id).signal("unpause");
   writer.tell(`sweep ${id} goes on, results in ${folder}`);
-  return attend({ client, service, started, plan, folder, options, writer });
+  return attend({ client, service, started, plan, folder, driver, options, writer });
 }
 
 export async function watchSweep(options: CommonOptions, id: string): Promise<number> {

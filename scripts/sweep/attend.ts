@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import type { Client } from "@temporalio/client";
 import { runningSweeps } from "../../activities/reaper/ask.ts";
+import { reapOrphans } from "../../activities/reaper/reap.ts";
+import type { SandboxDriver } from "../../activities/sandbox/driver.ts";
 import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { loadSuite } from "../../benchmarks/load.ts";
@@ -28,6 +30,7 @@ export interface Attended {
   started: boolean;
   plan: SweepPlan;
   folder: string;
+  driver: SandboxDriver;
   options: CommonOptions;
   writer: ProgressWriter;
 }
@@ -67,6 +70,7 @@ export async function attend(attended: Attended): Promise<number> {
   writer.end();
   if (interrupt.signal.aborted) return interrupted(attended);
   release();
+  await reapOrphans(client, service.server, attended.driver);
   await releaseStack(client, options.state);
   return printResults(plan, folder, options.json);
 }

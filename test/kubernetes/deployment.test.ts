@@ -57,8 +57,8 @@ else {
         const claimed = await driver.create(await specOf({ base: cluster.base }));
         t.is((await driver.list()).length, 2);
         for (const ref of [sandbox.ref, claimed]) await driver.destroy(ref);
-        await driver.removeSweep(spec.owner.sweep);
-        t.false((await driver.listSweeps()).includes(spec.owner.sweep));
+        await driver.release(spec.owner.sweep);
+        t.false((await driver.sweeps()).includes(spec.owner.sweep));
         await refusedForRoom(t);
       });
       const rules = await granted(admin);

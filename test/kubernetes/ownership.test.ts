@@ -46,14 +46,14 @@ await onCluster("ownership", (subject) => {
       ),
     );
     if (!mine || !other) throw new Error("no sandboxes");
-    const sweeps = await driver.listSweeps();
+    const sweeps = await driver.sweeps();
     t.deepEqual([sweeps.includes("sweep ü/1"), sweeps.includes("sweep-2")], [true, true]);
-    await driver.removeSweep("sweep ü/1");
+    await driver.release("sweep ü/1");
     await eventually(async () => !(await names()).includes(podName(namespace, mine.id)), 60);
     t.is(await probe(driver, other).say("echo alive"), "alive");
     await driver.destroy(other);
-    await driver.removeSweep("sweep-2");
-    await driver.removeSweep("sweep-2");
+    await driver.release("sweep-2");
+    await driver.release("sweep-2");
   });
 
   test.serial("a stranger's pod of the same name is neither adopted nor deleted", async (t) => {

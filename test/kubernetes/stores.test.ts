@@ -38,7 +38,7 @@ await onCluster("stores", (subject) => {
       const [store, ...more] = await stores();
       t.is(more.length, 0);
       t.is(store?.status?.phase, "Running");
-      await driver.removeSweep("contract");
+      await driver.release("contract");
     },
   );
 
@@ -55,6 +55,6 @@ await onCluster("stores", (subject) => {
       t.is(await probe(driver, ref).say("wc -c < /workspace/repo/data"), "4000000");
       await driver.destroy(ref);
     }
-    await driver.removeSweep("contract");
+    await driver.release("contract");
   });
 });

@@ -43,7 +43,7 @@ await onCluster("warm pool", (subject) => {
       t.is(await probe(other, second).say("echo found"), "found");
       for (const ref of [first, second]) await other.destroy(ref);
       t.is((await pods("sandbox")).length, 0);
-      await driver.removeSweep("contract");
+      await driver.release("contract");
       await eventually(async () => (await pods("warm")).length === 0, 60);
     },
   );
@@ -67,7 +67,7 @@ await onCluster("warm pool", (subject) => {
     for (const ref of all.slice(2)) t.is(await probe(two, ref).say("cat /root/ids"), ref.id);
     t.is((await pods("sandbox")).length, 3);
     for (const ref of all.slice(1)) await two.destroy(ref);
-    await one.removeSweep("contract");
+    await one.release("contract");
   });
 
   test.serial("waiting pods make way when the quota is full", async (t) => {
@@ -80,7 +80,7 @@ await onCluster("warm pool", (subject) => {
     const other = await driver.create(await subject.spec({ limits: { memoryBytes: 300 << 20 } }));
     t.is(await probe(driver, other).say("echo ran"), "ran");
     for (const ref of [kept, other]) await driver.destroy(ref);
-    await driver.removeSweep("contract");
+    await driver.release("contract");
     const name = "full";
     await cluster.core("remove the quota", (api) => api.deleteNamespacedResourceQuota({ namespace, name }));
   });

@@ -95,3 +95,20 @@ test.serial("a run that answers wrongly is a fault, not silence, and its sandbox
     t.is(await stageOf(client, "reap-wrong/nothing"), null);
   });
 });
+
+test.serial(
+  "what an ended sweep keeps besides its sandboxes is dropped, and a running one's is not",
+  async (t) => {
+    await withLiveRun("reap-kept", async (client) => {
+      const released: string[] = [];
+      const { driver } = sandboxesOf({});
+      const sweeps = async () => ["reap-kept", "reap-ended"];
+      await reapOrphans(client, SERVER, {
+        ...driver,
+        sweeps,
+        release: async (sweep) => void released.push(sweep),
+      });
+      t.deepEqual(released, ["reap-ended"]);
+    });
+  },
+);

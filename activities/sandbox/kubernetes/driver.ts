@@ -27,9 +27,9 @@ export interface KubernetesDriver extends SandboxDriver {
   /** Lets the server look at such a sandbox's pod without making it. Throws UsageError when it would refuse it. */
   check(spec: SandboxSpec): Promise<void>;
   /** Sweeps that still have an owner object in the namespace. */
-  listSweeps(): Promise<string[]>;
+  sweeps(): Promise<string[]>;
   /** Deletes a sweep's owner object; the cluster then deletes what pods the sweep still has. */
-  removeSweep(sweep: string): Promise<void>;
+  release(sweep: string): Promise<void>;
   /** Ends the watch and the connections; a later call opens them again. */
   close(): Promise<void>;
 }
@@ -44,8 +44,8 @@ export function kubernetesDriver(options: KubernetesOptions): KubernetesDriver {
   return {
     ...containedDriver(kubernetesEngine(parts)),
     check: (spec) => checkPods(options, parts, spec),
-    listSweeps: () => listSweeps(cluster, installation),
-    removeSweep: (sweep) => removeSweep(cluster, installation, sweep),
+    sweeps: () => listSweeps(cluster, installation),
+    release: (sweep) => removeSweep(cluster, installation, sweep),
     async close() {
       watch.close();
       await cluster.close();

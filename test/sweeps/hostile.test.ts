@@ -17,7 +17,7 @@ test("hostile repositories harm neither the host nor the score", async (t) => {
   await writeFile(secret, "planted-on-the-host\n");
   const repositories = hostileRepositories(secret);
   const suite = await writeSuite(state, repositories);
-  process.env.BENCH_PLANTED = "planted-in-the-environment";
+  process.env.BENCH_TEST_PLANTED = "planted-in-the-environment";
   try {
     const line = ["--suite", suite, "--system", "script", "--script", join(state, "scripts")];
     const sweep = await bench(state, [...line, ...LIMITS, "--id", "hostile", "--parallel", "3"]);
@@ -36,7 +36,7 @@ test("hostile repositories harm neither the host nor the score", async (t) => {
     await bench(state, ["down"]);
     t.deepEqual(await leftOvers(state), []);
   } finally {
-    delete process.env.BENCH_PLANTED;
+    delete process.env.BENCH_TEST_PLANTED;
     await end();
   }
 });

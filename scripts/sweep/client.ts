@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client, Connection, WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from "@temporalio/common";
+import { isUnreachable } from "../../activities/reaper/ask.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
 import type { Progress, SweepInput } from "../../workflows/sweep.ts";
@@ -46,12 +48,26 @@ export async function startSweep(client: Client, folder: string, plan: SweepPlan
 export const INTERRUPTED = "interrupted";
 
 export async function unpauseInterrupted(client: Client, id: string): Promise<void> {
-  const { paused } = await progressOf(client, id);
+  const { paused } = await answered(() => progressOf(client, id));
   if (paused === INTERRUPTED) await client.workflow.getHandle(id).signal("unpause");
 }
 
 export function changeParallel(client: Client, id: string, parallel: number): Promise<number> {
   return client.workflow.getHandle(id).executeUpdate<number, [number]>("parallel", { args: [parallel] });
+}
+
+/** How long a worker that has just been started may take before it answers. */
+const ANSWER_MS = 120_000;
+
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
+  for (const end = Date.now() + ANSWER_MS; ; ) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isUnreachable(error) || Date.now() > end) throw error;
+      await sleep(500);
+    }
+  }
 }
 
 export function progressOf(client: Client, id: string): Promise<Progress> {

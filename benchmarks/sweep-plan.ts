@@ -22,8 +22,8 @@ const budgetPlan = z.strictObject({
   tests: seconds,
   test: seconds,
   /** Tokens and US dollars of the calls of one attempt; null: no limit. */
-  tokens: count.nullable().default(null),
-  usd: z.number().positive().nullable().default(null),
+  tokens: count.nullable(),
+  usd: z.number().positive().nullable(),
 });
 
 const limitsPlan = z.strictObject({
@@ -68,9 +68,9 @@ export const sweepPlan = z.strictObject({
     base: z.strictObject({ request: z.string(), digest: z.string() }),
     tests_network: z.enum(["on", "off"]),
     /** By the name in `arms`. */
-    models: z.record(z.string(), modelPlan).default({}),
+    models: z.record(z.string(), modelPlan),
     /** Digests of the prompts that the arms' roles are given, by role. */
-    prompts: z.record(z.string(), z.string()).default({}),
+    prompts: z.record(z.string(), z.string()),
     harness_version: z.string(),
   }),
   settings: z.strictObject({
@@ -88,6 +88,8 @@ export const sweepPlan = z.strictObject({
         namespace: z.string().nullable(),
         /** How long a pod may wait for room. */
         capacity_seconds: seconds,
+        /** Pods kept ready ahead of need. */
+        warm_pods: z.int().nonnegative(),
         /** Networks that sandboxes must not reach, besides link-local and their node. */
         unreachable: z.array(z.string()),
       })
@@ -99,11 +101,11 @@ export const sweepPlan = z.strictObject({
     source_seconds: seconds,
     source_bytes: count,
     /** One for each of the lock's models. */
-    endpoints: z.record(z.string(), endpointPlan).default({}),
+    endpoints: z.record(z.string(), endpointPlan),
     /** Whether equal requests are answered from the state folder. */
-    model_cache: z.boolean().default(false),
+    model_cache: z.boolean(),
     /** Of the whole sweep. */
-    spending: spendingLimit.default({ usd: null, tokens: null }),
+    spending: spendingLimit,
   }),
 });
 

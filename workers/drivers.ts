@@ -57,6 +57,7 @@ export function makeDriver(
     userNamespaces: pods.user_namespaces,
     headroom: pods.headroom,
     capacitySeconds: cluster.capacity_seconds,
+    warm: cluster.warm_pods,
     unreachable: cluster.unreachable,
     image,
   });

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { appendFile, copyFile, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { arch } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
+import { exists } from "../../activities/store/exists.ts";
 import { withLock } from "../../activities/store/lock.ts";
 import { cacheFolder } from "./folders.ts";
 import { ensurePackages } from "./packages.ts";
@@ -166,14 +167,4 @@ async function pauseSources(): Promise<Buffer[]> {
 async function buildPause(target: string, run: Run): Promise<void> {
   await copyFile(PAUSE, join(target, "pause.c"));
   await run("cc", ["-Os", "-static", "-s", "-o", "pause", "pause.c"], { cwd: target });
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
 }

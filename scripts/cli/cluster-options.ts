@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { list } from "./lists.ts";
 import { option, seconds } from "./options.ts";
-import { number } from "./values.ts";
+import { number, wholeNumber } from "./values.ts";
 
 /** What `--driver kubernetes` takes besides. */
 export interface ClusterOptions {
@@ -12,6 +12,7 @@ export interface ClusterOptions {
   userNamespaces: "auto" | "required" | "off";
   headroom: number;
   capacitySeconds: number;
+  warmPods: number;
   unreachable: string[];
 }
 
@@ -37,6 +38,11 @@ export function addClusterOptions(command: Command): Command {
         .default(2.5),
     )
     .addOption(seconds("--capacity-seconds", "time that a pod may wait for room in the cluster", 3_600))
+    .addOption(
+      option("--warm-pods <n>", "pods kept ready ahead of need, for each kind of sandbox")
+        .argParser(wholeNumber(0, 1_000))
+        .default(0),
+    )
     .addOption(
       option("--unreachable <networks>", "networks a.b.c.d/n that pods must not reach, separated by commas")
         .argParser(networks)

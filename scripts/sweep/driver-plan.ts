@@ -36,6 +36,7 @@ export async function driverPlan(options: CommonOptions & DriverOptions): Promis
       context: options.kubeContext ?? null,
       namespace: options.kubeNamespace ?? null,
       capacity_seconds: options.capacitySeconds,
+      warm_pods: options.warmPods,
       unreachable: options.unreachable,
     },
   };

@@ -1,8 +1,9 @@
 import { createReadStream } from "node:fs";
-import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
+import { exists } from "../../activities/store/exists.ts";
 import { readReport, type Session } from "../../activities/verify/report.ts";
 import type { Request } from "../../activities/verify/session.ts";
 import { temporaryFolder } from "./temporary.ts";
@@ -110,14 +111,4 @@ export async function runOnHost(
   const session = await readReport(createReadStream(stdout), key);
   const [report, log] = await Promise.all([readFile(stdout, "utf8"), readFile(stderr, "utf8")]);
   return { session, exit: exitCode, log, report };
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
 }

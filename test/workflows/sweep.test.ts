@@ -187,6 +187,7 @@ test.serial("a reaper comes round for each holder of sandboxes, however often it
       context: null,
       namespace: null,
       capacity_seconds: 60,
+      warm_pods: 0,
       unreachable: [],
     };
     const settings = { engine: null, cluster: null, base_location: "/" };

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import { access, chmod, mkdir, readdir, readFile, rename } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { execa } from "execa";
 import { CausedError } from "../../errors.ts";
+import { onceEach } from "../../once.ts";
+import { exists } from "../../store/exists.ts";
 import { withLock } from "../../store/lock.ts";
 
 const SOURCES = join(import.meta.dirname, "..", "init");
@@ -11,18 +13,8 @@ const BROUGHT = join(SOURCES, "built");
 const FLAGS = ["-static", "-O2", "-Wall", "-Wextra", "-Werror", "-s"];
 const REMEDY = "Remedy: apt-get install gcc libc6-dev";
 
-const built = new Map<string, Promise<string>>();
-
 /** Path of the compiled sandbox-init of these sources; compiled on first need, once per state folder and content. */
-export function initBinary(stateFolder: string): Promise<string> {
-  let path = built.get(stateFolder);
-  if (path === undefined) {
-    path = getOrBuild(stateFolder);
-    built.set(stateFolder, path);
-    path.catch(() => built.delete(stateFolder));
-  }
-  return path;
-}
+export const initBinary = onceEach(getOrBuild);
 
 async function getOrBuild(stateFolder: string): Promise<string> {
   const names = (await readdir(SOURCES)).filter((name) => /\.[ch]$/.test(name)).sort();
@@ -57,14 +49,4 @@ async function compile(sources: string[], path: string): Promise<void> {
   }
   await chmod(partial, 0o755);
   await rename(partial, path);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import type { SandboxRef } from "../../../workflows/types.ts";
+import { once } from "../../once.ts";
 import { initBinary } from "../common/init-binary.ts";
 import { insideNetwork } from "../contained/driver.ts";
 import {
@@ -36,9 +37,7 @@ export function dockerEngine(options: DockerOptions): ContainerEngine {
   const docker = connectEngine(options.engine);
   const nameOf = (ref: SandboxRef) => containerName(options.host, ref.id);
   const reference = (id: string): SandboxRef => ({ driver: "docker", id, host: options.host });
-  const setting = onceGood(() =>
-    asked(docker, "find what the engine can do", () => prepare(docker, options)),
-  );
+  const setting = once(() => asked(docker, "find what the engine can do", () => prepare(docker, options)));
   const makings = new Map<string, Promise<Provided>>();
   const engine: ContainerEngine = {
     name: "docker",
@@ -160,18 +159,4 @@ async function removeContainer(container: Docker.Container): Promise<void> {
     }
     await sleep(100);
   }
-}
-
-/** The work's result once it has one; a failure is forgotten. */
-function onceGood<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    if (result === undefined) {
-      result = work();
-      result.catch(() => {
-        result = undefined;
-      });
-    }
-    return result;
-  };
 }

@@ -62,8 +62,9 @@ async function converse(
     clearTimeout(timer);
     timer = setTimeout(silent, SILENCE_MS);
   };
-  // A refusal may come before all of the input is taken: then the answer counts, not the broken pipe.
-  const sending = input === null ? null : send(stream, input, heard).catch(() => undefined);
+  // Only the input itself fails here, such as a file that can't be read; a refusal that ends the stream early does not.
+  const sending =
+    input === null ? null : send(stream, input, heard).catch((error) => void stream.destroy(error));
   try {
     for await (const chunk of stream) {
       heard();

@@ -1,11 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { pack } from "tar-stream";
 import { beginInput } from "../contained/begin.ts";
 import { parseAnswer } from "../contained/frame.ts";
 import { call } from "../contained/layout.ts";
-import type { SandboxSpec } from "../driver.ts";
+import { probeSpec } from "../contained/probe-spec.ts";
 import { messageOf } from "./client.ts";
 import { execInContainer } from "./exec.ts";
 import { followed, hasImage } from "./images.ts";
@@ -48,7 +47,7 @@ async function tryRights(
   rights: Rights,
   options: { installation: string; binary: string; local: boolean },
 ): Promise<string | null> {
-  const spec = probeSpec();
+  const spec = probeSpec(IMAGE);
   const name = containerName(options.installation, spec.id);
   const container = docker.getContainer(name);
   try {
@@ -63,18 +62,6 @@ async function tryRights(
       process.emitWarning(`the probe container ${name} is left behind: ${messageOf(error)}`);
     });
   }
-}
-
-function probeSpec(): SandboxSpec {
-  return {
-    id: `probe-${randomUUID()}`,
-    owner: { server: "", sweep: "", run: "", attempt: 0, workflow: "" },
-    base: { digest: "probe", location: IMAGE },
-    limits: { memoryBytes: 256 << 20, processes: 100, diskBytes: 64 << 20, cpus: 1, deadlineSeconds: 60 },
-    network: "off",
-    environment: {},
-    mounts: [],
-  };
 }
 
 async function importProbeImage(docker: Docker): Promise<void> {

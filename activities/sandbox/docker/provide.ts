@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import type Docker from "dockerode";
 import { pack } from "tar-stream";
 import { CausedError } from "../../errors.ts";
+import { onceEach } from "../../once.ts";
 import { BINARY, EXIT_DISK } from "../contained/layout.ts";
 import type { SandboxSpec } from "../driver.ts";
 import { isStatus, messageOf } from "./client.ts";
@@ -98,18 +99,8 @@ async function begun(spec: SandboxSpec, container: Docker.Container, making: Mak
   }
 }
 
-const archives = new Map<string, Promise<Buffer>>();
-
 /** sandbox-init at its place, as a tar; a remote engine can't bind it. */
-function binaryArchive(binary: string): Promise<Buffer> {
-  let archive = archives.get(binary);
-  if (archive === undefined) {
-    archive = packBinary(binary);
-    archives.set(binary, archive);
-    archive.catch(() => archives.delete(binary));
-  }
-  return archive;
-}
+const binaryArchive = onceEach(packBinary);
 
 async function packBinary(binary: string): Promise<Buffer> {
   const tar = pack();

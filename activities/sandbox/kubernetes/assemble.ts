@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { once } from "../../once.ts";
 import { initBinary } from "../common/init-binary.ts";
 import { containedDriver } from "../contained/driver.ts";
 import type { SandboxSpec } from "../driver.ts";
@@ -120,18 +121,4 @@ interface PoolAround {
   watch: PodWatch;
   stores: NodeStores;
   installation: string;
-}
-
-/** The function's first result that is no failure, for all. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    if (made === undefined) {
-      made = make();
-      made.catch(() => {
-        made = undefined;
-      });
-    }
-    return made;
-  };
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { probeSpec } from "../contained/probe-spec.ts";
 import type { Capabilities, SandboxDriver, SandboxSpec } from "../driver.ts";
 import type { Cluster } from "./client.ts";
 import { remembered } from "./objects.ts";
@@ -54,18 +54,6 @@ function capabilitiesOf({ privilege, policies }: Found): Capabilities {
       // The kubelet measures now and then, and evicts who is over the limit.
       disk: "watched",
     },
-  };
-}
-
-function probeSpec(image: string): SandboxSpec {
-  return {
-    id: `probe-${randomBytes(6).toString("hex")}`,
-    owner: { server: "none", sweep: "probe", run: "probe", attempt: 1, workflow: "probe" },
-    base: { digest: "probe", location: image },
-    limits: { memoryBytes: 256 << 20, processes: 100, diskBytes: 256 << 20, cpus: 1, deadlineSeconds: 600 },
-    network: "off",
-    environment: {},
-    mounts: [],
   };
 }
 

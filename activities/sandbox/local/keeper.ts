@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
 import { writeFileAtomically } from "../../../results/atomic-file.ts";
 import { CausedError } from "../../errors.ts";
+import { exists } from "../../store/exists.ts";
 import type { SandboxSpec } from "../driver.ts";
 import { removeMapped } from "./base-unpack.ts";
 import { control } from "./control.ts";
@@ -126,16 +127,6 @@ async function readText(path: string): Promise<string | null> {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
     throw error;
   }
 }

@@ -58,6 +58,7 @@ export function makeDriver(
     headroom: pods.headroom,
     capacitySeconds: cluster.capacity_seconds,
     warm: cluster.warm_pods,
+    onWait: (message) => void process.stderr.write(`${message}\n`),
     unreachable: cluster.unreachable,
     image,
   });

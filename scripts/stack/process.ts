@@ -96,15 +96,17 @@ async function identityOf(
     code = exit ?? "a signal";
   });
   for (;;) {
+    // Taken before the look: a process that ends during it may have left its identity after it.
+    const known = code;
     const identity = await readIdentity(spec.folder, spec.name);
     if (identity?.pid === pid) return { identity, started: true };
-    if (code === ALREADY_RUNNING) {
+    if (known === ALREADY_RUNNING) {
       if (identity !== null && processState(identity) !== "dead") return { identity, started: false };
       return null;
     }
-    if (code !== undefined) {
+    if (known !== undefined) {
       throw new Error(
-        `${spec.name} could not be started (exit ${code}); see ${daemonFiles(spec.folder, spec.name).log}`,
+        `${spec.name} could not be started (exit ${known}); see ${daemonFiles(spec.folder, spec.name).log}`,
       );
     }
     await Promise.race([ended, sleep(10)]);

@@ -40,9 +40,10 @@ test.serial("the seed base answers a message from the standard input", async (t)
       env: { PATH: process.env.PATH, BENCH_STATE: folder },
     },
   );
+  const ended = once(child, "exit");
   child.stdin.end("Step 3\nfatal error: ffi.h: No such file or directory\ncompilation terminated.\n");
   const found = JSON.parse(await text(child.stdout));
-  await once(child, "exit");
+  await ended;
   t.is(found[0].unit.id, "header-ffi");
   t.is(found.length, 2);
 });

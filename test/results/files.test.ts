@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "ava";
 import { renderCsv } from "../../results/csv.ts";
@@ -7,9 +6,10 @@ import { summarise } from "../../results/metrics.ts";
 import { parseRecords, readRecords, recordsThatCount, renderRecords } from "../../results/records.ts";
 import { buildSummary, summarySchema } from "../../results/summary.ts";
 import { writeResults } from "../../results/write-results.ts";
+import { scratchFolder } from "../support/scratch.ts";
 import { infrastructureRecord, recordOf } from "./record-fixture.ts";
 
-const folder = () => mkdtemp(join(tmpdir(), "results-"));
+const folder = () => scratchFolder("results-");
 
 test("records survive writing and reading, blank lines are allowed", (t) => {
   const records = [recordOf({ task: "a" }), infrastructureRecord({ task: "b", detail: 'a "quoted"\nline' })];

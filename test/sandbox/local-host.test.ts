@@ -79,10 +79,12 @@ async function killedCreation(spec: object, delay: number): Promise<void> {
     await driver.create(${JSON.stringify(spec)});`;
   const arguments_ = ["--input-type=module", "-e", code];
   const child = spawn(process.execPath, arguments_, { stdio: ["ignore", "pipe", "inherit"] });
+  // A quick machine has made the sandbox, and ended the process, before the delay is over.
+  const ended = once(child, "exit");
   await once(child.stdout as NodeJS.ReadableStream, "data");
   await sleep(delay);
   child.kill("SIGKILL");
-  await once(child, "exit");
+  await ended;
 }
 
 test.serial(

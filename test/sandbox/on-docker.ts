@@ -17,12 +17,14 @@ export async function contractOnDocker(
   const engine = await dockerEngineForTests();
   if (engine === null) return test.skip(`${name}: there is no engine`, () => {});
   const stateFolder = await mkdtemp(join(tmpdir(), "docker-driver-"));
-  test.after.always(() => rm(stateFolder, { recursive: true, force: true }));
   const driver = dockerDriver({ stateFolder, host: "test", engine, ...options });
+  const capabilities = await driver.capabilities();
+  // From here on nothing waits: AVA takes no more tests once it has waited after the first one.
+  test.after.always(() => rm(stateFolder, { recursive: true, force: true }));
   contract({
     name,
     driver: () => driver,
     base: () => dockerBase({ kind: "debian" }, { stateFolder: testStateFolder(), engine }),
-    capabilities: await driver.capabilities(),
+    capabilities,
   });
 }

@@ -1,15 +1,15 @@
-import { mkdtemp, readdir, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "ava";
 import { execa } from "execa";
+import { scratchFolder } from "../support/scratch.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BENCH = join(ROOT, "scripts", "bench.ts");
 
 async function bench(args: string[], env: Record<string, string> = {}) {
-  const cwd = await mkdtemp(join(tmpdir(), "setup-bench-cli-"));
+  const cwd = await scratchFolder("setup-bench-cli-");
   const { exitCode, stdout, stderr } = await execa(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", BENCH, ...args],
@@ -110,7 +110,7 @@ for (const [name, args, said] of REFUSED) {
 }
 
 test("a configuration file gives defaults, a variable goes before it, and a flag before both", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "setup-bench-config-"));
+  const folder = await scratchFolder("setup-bench-config-");
   const file = join(folder, "config.yaml");
   await writeFile(file, "suite: pypi-smoke\nrepos: [h11, pluggy]\nsystem: [nop]\nparallel: 3\njson: true\n");
   const plan = async (args: string[], env: Record<string, string>) =>
@@ -133,7 +133,7 @@ test("a flag before the verb counts as one behind it", async (t) => {
 });
 
 test("a switch's variable says yes or no, goes before the file, and a flag before it", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "setup-bench-config-"));
+  const folder = await scratchFolder("setup-bench-config-");
   const file = join(folder, "config.yaml");
   await writeFile(file, "json: true\n");
   const isJson = async (args: string[], env: Record<string, string>) =>
@@ -169,7 +169,7 @@ test("every variable that the code reads or a document names is known", async (t
 });
 
 test("a configuration file with an unknown key or a wrong value is refused by name", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "setup-bench-config-"));
+  const folder = await scratchFolder("setup-bench-config-");
   const file = join(folder, "config.yaml");
   for (const [content, said] of [
     ["paralel: 3\n", /config\.yaml: unknown key "paralel"/],

@@ -1,5 +1,4 @@
-import { appendFile, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "ava";
 import {
@@ -14,9 +13,10 @@ import {
 import { appendStep, readTrajectory, type Step } from "../../activities/store/trajectory.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import { recordOf } from "../results/record-fixture.ts";
+import { scratchFolder } from "../support/scratch.ts";
 
 async function key(attempt = 1) {
-  const folder = await mkdtemp(join(tmpdir(), "setup-bench-folder-"));
+  const folder = await scratchFolder("setup-bench-folder-");
   const made = { folder, sweep: "s", cell: "c--nop", attempt };
   await claimAttempt(made);
   return made;

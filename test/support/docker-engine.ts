@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectEngine, messageOf } from "../../activities/sandbox/docker/client.ts";
 import { NETWORK } from "../../activities/sandbox/docker/names.ts";
+import { withLock } from "../../activities/store/lock.ts";
 
 const REMEDY = "Remedy: start a Docker engine, set DOCKER_HOST, or apt-get install docker.io iptables";
 const READY_MS = 60_000;
@@ -27,7 +28,9 @@ async function find(): Promise<string | null> {
   for (const address of candidates) if ((await problemOf(address)) === null) return address;
   const missing =
     spawnSync("dockerd", ["--version"]).status !== 0 ? "no engine answers, and there is no dockerd" : null;
-  if (missing === null && process.getuid?.() === 0) return startOwn();
+  // Two that start at once take each other's chains of the packet filter away, and neither starts.
+  const turn = join(tmpdir(), "docker-of-tests.lock");
+  if (missing === null && process.getuid?.() === 0) return withLock(turn, startOwn);
   const why = `${missing ?? "no engine answers, and only root can start one"}. ${REMEDY}`;
   if (process.env.CI) throw new Error(why);
   console.warn(`tests of the Docker driver are left out: ${why}`);
@@ -77,7 +80,10 @@ async function startOwn(): Promise<string> {
  * network first, whose bridge would outlive it.
  */
 function end(daemon: ChildProcess, folder: string): void {
-  if (daemon.pid === undefined) return;
+  if (daemon.pid === undefined || daemon.exitCode !== null) {
+    rmSync(folder, { recursive: true, force: true });
+    return;
+  }
   const request = { socketPath: join(folder, "docker.sock"), method: "DELETE", path: `/networks/${NETWORK}` };
   const code = `require("node:http").request(${JSON.stringify(request)}, (r) => r.resume()).on("error", () => {}).end()`;
   spawnSync(process.execPath, ["-e", code], { timeout: 10_000 });

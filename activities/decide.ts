@@ -1,19 +1,25 @@
 import { cancellationSignal } from "@temporalio/activity";
 import { CAUSES } from "../results/causes.ts";
-import type { Action, AgentCause, AttemptKey } from "../workflows/types.ts";
+import type { Action, AgentCause, StepKey } from "../workflows/types.ts";
 import { type OpenAttempt, openAttempt, whileBeating } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { CausedError } from "./errors.ts";
+import { openKnowledge } from "./knowledge/for-sweep.ts";
 import { OverflowError, type Policy, runRole } from "./model/run-role.ts";
-import { readTrajectory } from "./store/trajectory.ts";
+import { renderValues, type Values } from "./setup/values.ts";
+import type { BlobStore } from "./store/blobs.ts";
+import { notesOf } from "./store/notes.ts";
+import { readTrajectory, type Step } from "./store/trajectory.ts";
 import { systemNamed } from "./systems/registry.ts";
-import type { Decision, System } from "./systems/system.ts";
+import type { CandidatePlan, DecideContext, Decision, System } from "./systems/system.ts";
+
+type Input = StepKey & { about: string };
 
 /**
- * The system's next action. It depends only on the trajectory and on the journal of calls, so a repeated call decides
- * the same.
+ * The system's next action. It depends only on the trajectory, on the journal of calls and on what the system noted, so
+ * a repeated call decides the same.
  */
-export async function decide(deps: Deps, input: AttemptKey & { step: number }): Promise<Action> {
+export async function decide(deps: Deps, input: Input): Promise<Action> {
   const attempt = await openAttempt(input);
   const { model } = attempt.arm;
   if (model === null) return decideBy(deps, attempt, input, { kind: "rules" });
@@ -28,31 +34,69 @@ export async function decide(deps: Deps, input: AttemptKey & { step: number }): 
 
 async function decideBy(
   deps: Deps,
-  { plan, task, arm }: OpenAttempt,
-  input: AttemptKey & { step: number },
+  { plan, suite, task, arm }: OpenAttempt,
+  input: Input,
   policy: Policy,
 ): Promise<Action> {
   const system = systemNamed(arm.system);
   if (system === undefined) throw new Error(`no system named ${arm.system}`);
+  const { step, part, about } = input;
   const decision = await decideOrEnd(system, {
-    task,
+    ...{ task, step, part, about },
+    run: `${input.sweep}/${input.cell}/${input.attempt}`,
     options: arm.options,
-    trajectory: (await readTrajectory(input)).filter(({ step }) => step < input.step),
+    trajectory: (await readTrajectory(input)).filter((other) => isBefore(other, input)),
     maxSteps: plan.lock.budget.steps,
+    notes: notesOf(input),
     ask: (role, asked) => runRole(role, asked, policy),
+    knowledge: (name) => openKnowledge(plan, suite.suite.tasks, name, deps.stateFolder),
     readBlob: async (digest) => (await deps.blobs.get(digest)).toString("utf8"),
   });
-  // It travels through workflow history, where nothing may be large.
-  if (decision.kind === "finish") return { ...decision, message: decision.message.slice(0, 2_000) };
-  const script = await deps.blobs.put(decision.command);
-  return { kind: "command", script, seconds: decision.seconds ?? null };
+  return actionOf(decision, deps.blobs);
+}
+
+function isBefore(other: Step, { step, part }: StepKey): boolean {
+  return other.step < step || (other.step === step && other.part < part);
+}
+
+/** A decision as it travels through workflow history, where nothing may be large. */
+async function actionOf(decision: Decision, blobs: BlobStore): Promise<Action> {
+  switch (decision.kind) {
+    case "command":
+      return {
+        kind: "command",
+        script: await blobs.put(decision.command),
+        seconds: decision.seconds ?? null,
+      };
+    case "environment":
+      return { kind: "environment", values: await blobs.put(renderValues(decision.values)) };
+    case "try":
+      return {
+        kind: "try",
+        candidates: await Promise.all(decision.candidates.map((one) => candidateOf(one, blobs))),
+      };
+    case "finish":
+      return { ...decision, message: decision.message.slice(0, 2_000) };
+    default:
+      return decision;
+  }
+}
+
+async function candidateOf({ values, commands, check }: CandidatePlan, blobs: BlobStore) {
+  const isSet = (set: Values | null): set is Values =>
+    set !== null && (set.umask !== null || Object.keys(set.environment).length > 0);
+  return {
+    values: isSet(values) ? await blobs.put(renderValues(values)) : null,
+    scripts: await Promise.all(commands.map((command) => blobs.put(command))),
+    check: check === null ? null : await blobs.put(check),
+  };
 }
 
 function modelPolicy(
   deps: Deps,
   { plan, repeat }: OpenAttempt,
   name: string,
-  { step, folder, sweep, cell, attempt }: AttemptKey & { step: number },
+  { step, part, folder, sweep, cell, attempt }: Input,
   onCall: (receipt: { seconds: number }) => void,
 ): Policy {
   const model = plan.lock.models[name];
@@ -63,11 +107,11 @@ function modelPolicy(
   const key = { folder, sweep, cell, attempt };
   const signal = cancellationSignal();
   const caller = { key, sweep: plan, repeat, model, endpoint, blobs, stateFolder, signal };
-  return { kind: "openai", caller, step, made: new Map(), onCall };
+  return { kind: "openai", caller, step, part, made: new Map(), onCall };
 }
 
 /** What is the agent's own failure (its budget, answers of no use) ends its set-up; what it left is judged all the same. */
-async function decideOrEnd(system: System, context: Parameters<System["decide"]>[0]): Promise<Decision> {
+async function decideOrEnd(system: System, context: DecideContext): Promise<Decision> {
   try {
     return await system.decide(context);
   } catch (error) {

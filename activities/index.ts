@@ -6,7 +6,9 @@ import type { Deps } from "./deps.ts";
 import { publishRecord } from "./publish.ts";
 import { reapSandboxes } from "./reaper/activity.ts";
 import { closeSandbox, discardSandbox, openSandbox } from "./sandboxes.ts";
-import { act, freezeArtifact, rebuildSandbox } from "./steps.ts";
+import { act } from "./setup/act.ts";
+import { freezeArtifact } from "./setup/artifact.ts";
+import { rebuildSandbox } from "./setup/rebuild.ts";
 import { nextCells, refuseCell, writeResults } from "./sweep-cells.ts";
 import { checkStatically, collectTests, replayArtifact, runTests } from "./verification.ts";
 

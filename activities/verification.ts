@@ -9,12 +9,12 @@ import type {
   StaticResult,
   TestResult,
 } from "../workflows/types.ts";
-import { agentCommand } from "./agent-command.ts";
 import { beating, openAttempt } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { CausedError } from "./errors.ts";
 import { refuseFullDisk } from "./host-disk.ts";
 import { runCommand } from "./sandbox/run-command.ts";
+import { agentCommand } from "./setup/agent-command.ts";
 import { attemptFolder } from "./store/sweep-folder.ts";
 import { verifyCollection } from "./verify/collect.ts";
 import type { VerifyContext } from "./verify/context.ts";

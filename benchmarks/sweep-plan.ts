@@ -69,6 +69,8 @@ export const sweepPlan = z.strictObject({
     tests_network: z.enum(["on", "off"]),
     /** By the name in `arms`. */
     models: z.record(z.string(), modelPlan),
+    /** Knowledge bases, by the name that arms use. `digest`: null when runs teach it. */
+    knowledge: z.record(z.string(), z.strictObject({ digest: z.string().nullable(), embedding: z.string() })),
     /** Digests of the prompts that the arms' roles are given, by role. */
     prompts: z.record(z.string(), z.string()),
     harness_version: z.string(),
@@ -100,6 +102,8 @@ export const sweepPlan = z.strictObject({
     index: z.string().nullable(),
     source_seconds: seconds,
     source_bytes: count,
+    /** Where the lock's knowledge bases are: as openBase takes it. */
+    knowledge: z.record(z.string(), z.string()),
     /** One for each of the lock's models. */
     endpoints: z.record(z.string(), endpointPlan),
     /** Whether equal requests are answered from the state folder. */

@@ -6,6 +6,7 @@ import type {
   Budget,
   CellPage,
   CollectionResult,
+  Move,
   Observation,
   OpenedSandbox,
   ReaperInput,
@@ -15,6 +16,7 @@ import type {
   SandboxKey,
   SandboxRef,
   StaticResult,
+  StepKey,
   TestResult,
 } from "./types.ts";
 
@@ -22,8 +24,8 @@ import type {
 export interface GeneralActivities {
   /** The machine that will hold the attempt's sandboxes; its name is part of the host task queue's name. */
   claimHost(key: AttemptKey): Promise<{ host: string }>;
-  /** The system's next action; needs the trajectory and no sandbox. */
-  decide(input: AttemptKey & { step: number }): Promise<Action>;
+  /** The system's next action; needs the trajectory and no sandbox. `about`: whom it asks, where a system has several. */
+  decide(input: StepKey & { about: string }): Promise<Action>;
   /** The next cells of a sweep, from the index `from` on, that still need a run. */
   nextCells(input: { folder: string; from: number; limit: number }): Promise<CellPage>;
   /** Why the sweep can't pay for one more cell of a model's arm while the `running` ones go on, or null. */
@@ -42,9 +44,7 @@ export interface HostActivities {
   closeSandbox(input: AttemptKey & { sandbox: SandboxRef }): Promise<void>;
   /** Destroys what a failed or cancelled `openSandbox` left; its reference is known to nobody. */
   discardSandbox(input: SandboxKey): Promise<void>;
-  act(
-    input: AttemptKey & { sandbox: SandboxRef; step: number; action: Action; seconds: number },
-  ): Promise<Observation>;
+  act(input: StepKey & { sandbox: SandboxRef; move: Move; seconds: number }): Promise<Observation>;
   /** Destroys the sandboxes of this holder whose owner is gone. */
   reapSandboxes(input: ReaperInput): Promise<ReaperReport>;
   freezeArtifact(key: AttemptKey): Promise<ArtifactRef>;

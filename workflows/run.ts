@@ -18,6 +18,7 @@ import type {
   ArtifactRef,
   AttemptFacts,
   AttemptKey,
+  Move,
   Observation,
   RunInput,
   RunOutcome,
@@ -141,31 +142,33 @@ async function runSystem(
 ): Promise<SetupOutcome> {
   const loop = LOOPS[input.arm.system];
   if (loop === undefined) throw new Error(`no loop for the system ${input.arm.system}`);
+  const { budget } = input;
   const watch = stopwatch(() => Date.now());
+  const secondsLeft = () => budget.wall - watch.wallSeconds();
   const outcome = await loop({
     key,
     arm: input.arm,
-    budget: input.budget,
-    decide: (step: number) =>
+    budget,
+    decide: (step: number, part = 0, about = "setup") =>
       watch.time(
-        () => (input.arm.model === null ? anywhere : atModels).decide({ ...key, step }),
+        () => (input.arm.model === null ? anywhere : atModels).decide({ ...key, step, part, about }),
         ({ modelSeconds }: Action) => modelSeconds ?? null,
       ),
-    act: (step: number, action: Action, seconds: number) =>
-      watch.time(
+    act: (step: number, move: Move, part = 0) => {
+      const asked = move.kind === "command" ? move.seconds : null;
+      const seconds = Math.max(1, Math.min(asked ?? budget.command, budget.command, secondsLeft()));
+      return watch.time(
         () =>
           live.use((sandbox) =>
             proxyActivities<HostActivities>(onHost(host, seconds)).act({
-              ...key,
-              sandbox,
-              step,
-              action,
-              seconds,
+              ...{ ...key, step, part },
+              ...{ sandbox, move, seconds },
             }),
           ),
         (observation: Observation) => observation.seconds,
-      ),
-    secondsLeft: () => input.budget.wall - watch.wallSeconds(),
+      );
+    },
+    secondsLeft,
     secondsWorked: () => watch.workingSeconds(),
     onStep: (step: number) => onStage("setup", step),
   });

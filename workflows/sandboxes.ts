@@ -40,6 +40,7 @@ export async function withSandbox<T>(
   let generation = 0;
   const opened = await openSandbox(sandboxes, purpose, generation);
   let present: SandboxRef | null = opened.sandbox;
+  let replacement: Promise<SandboxRef> | null = null;
   const replace = async () => {
     if (present) await closeSandbox(sandboxes, present);
     present = null;
@@ -48,13 +49,18 @@ export async function withSandbox<T>(
     return present;
   };
   const use = async <U>(task: (sandbox: SandboxRef) => Promise<U>): Promise<U> => {
-    for (let lost = false; ; lost = true) {
+    for (;;) {
+      const known: Promise<SandboxRef> | null = replacement;
       try {
-        return await task(lost || present === null ? await replace() : present);
+        return await task(await (known ?? opened.sandbox));
       } catch (error) {
         const loss = lossOf(error);
-        if (loss === null || losses.length >= CAUSES[loss.cause].retries) throw error;
+        if (loss === null) throw error;
+        // Of tasks that lose it together, the first one has it replaced.
+        if (replacement !== known) continue;
+        if (losses.length >= CAUSES[loss.cause].retries) throw error;
         losses.push({ purpose, ...loss });
+        replacement = replace();
       }
     }
   };

@@ -1,6 +1,7 @@
 /**
  * Times the setup stage. A step that took much longer on the wall than it worked was interrupted (the machine was
- * off, every worker was gone): such a gap is nobody's time and counts for neither budget.
+ * off, every worker was gone): such a gap is nobody's time and counts for neither budget. Pieces of work that overlap
+ * are each work, and one time on the wall.
  */
 export interface Stopwatch {
   /** Runs one piece of work; `own` gives the seconds that it worked by its own measure. */
@@ -15,14 +16,19 @@ const ORDINARY_DELAY_SECONDS = 60;
 export function stopwatch(now: () => number): Stopwatch {
   let wall = 0;
   let working = 0;
+  /** Up to when wall time has been counted. */
+  let counted = Number.NEGATIVE_INFINITY;
   return {
     async time(work, own) {
       const from = now();
       const result = await work();
-      const elapsed = (now() - from) / 1_000;
+      const until = now();
+      const elapsed = (until - from) / 1_000;
       const worked = own(result) ?? Math.min(elapsed, ORDINARY_DELAY_SECONDS);
       working += worked;
-      wall += Math.max(worked, Math.min(elapsed, worked + ORDINARY_DELAY_SECONDS));
+      const spent = Math.max(worked, Math.min(elapsed, worked + ORDINARY_DELAY_SECONDS));
+      wall += from >= counted ? spent : Math.max(0, Math.min(spent, (until - counted) / 1_000));
+      counted = Math.max(counted, until);
       return result;
     },
     wallSeconds: () => wall,

@@ -11,6 +11,7 @@ import type { Form } from "./forms.ts";
 import {
   appendEntry,
   type CallId,
+  callName,
   type Entry,
   nextTry,
   type Outcome,
@@ -218,7 +219,7 @@ async function noteReceipt(caller: Caller, id: CallId, receipt: Receipt, questio
   const { price } = caller.model;
   await noteSpending(caller.key.folder, {
     run: runName(caller.key),
-    id: `${id.role}-${id.step}-${id.n}`,
+    id: callName(id),
     usd: price === null ? null : costOf(usage, price),
     tokens: usage.input + usage.output,
   });

@@ -6,11 +6,17 @@ import { attemptFolder } from "../store/sweep-folder.ts";
 import type { Form } from "./forms.ts";
 import type { Usage } from "./usage.ts";
 
-/** The n-th call, from 1, of a role in one step of an attempt. With the attempt's key it names the call everywhere. */
+/** The n-th call, from 1, of a role in one part of a step of an attempt. With the attempt's key it names the call. */
 export interface CallId {
   role: string;
   step: number;
+  part: number;
   n: number;
+}
+
+/** Such as `setup-0007-1`, or `verifier-0007.3-1` where the step has parts. */
+export function callName({ role, step, part, n }: CallId): string {
+  return `${role}-${String(step).padStart(4, "0")}${part === 0 ? "" : `.${part}`}-${n}`;
 }
 
 /** What came of a call in the end; each is a result that a repeated call gets again. */
@@ -68,9 +74,8 @@ export interface Call extends CallId {
   entries: Entry[];
 }
 
-/** `calls/<role>-<step>-<n>.jsonl` of the attempt's folder. */
-function callFile(key: AttemptKey, { role, step, n }: CallId): string {
-  return join(callsFolder(key), `${role}-${String(step).padStart(4, "0")}-${n}.jsonl`);
+function callFile(key: AttemptKey, id: CallId): string {
+  return join(callsFolder(key), `${callName(id)}.jsonl`);
 }
 
 /** Appends one line and flushes it. A last line that a crash cut is replaced. */
@@ -100,10 +105,10 @@ export async function readCalls(key: AttemptKey): Promise<Call[]> {
   });
   const calls: Call[] = [];
   for (const name of names.sort()) {
-    const [, role, step, n] = /^(.+)-(\d+)-(\d+)\.jsonl$/.exec(name) ?? [];
+    const [, role, step, part, n] = /^(.+)-(\d+)(?:\.(\d+))?-(\d+)\.jsonl$/.exec(name) ?? [];
     if (role === undefined) continue;
     const entries = await entriesOf(join(callsFolder(key), name));
-    calls.push({ role, step: Number(step), n: Number(n), entries });
+    calls.push({ role, step: Number(step), part: Number(part ?? 0), n: Number(n), entries });
   }
   return calls;
 }

@@ -13,7 +13,8 @@ export type Policy =
       kind: "openai";
       caller: Caller;
       step: number;
-      /** Calls made so far in this step, by role; starts empty with each step. */
+      part: number;
+      /** Calls made so far in this part of the step, by role; starts empty with each step. */
       made: Map<string, number>;
       /** Told of each call that was needed. */
       onCall?: (receipt: Receipt) => void;
@@ -77,7 +78,7 @@ function nextCall(
 ): Promise<Receipt> {
   const n = (policy.made.get(role) ?? 0) + 1;
   policy.made.set(role, n);
-  return call(policy.caller, { role, step: policy.step, n }, question).then((receipt) => {
+  return call(policy.caller, { role, step: policy.step, part: policy.part, n }, question).then((receipt) => {
     policy.onCall?.(receipt);
     return receipt;
   });

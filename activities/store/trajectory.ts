@@ -1,15 +1,19 @@
 import { appendFile, readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../benchmarks/usage-error.ts";
-import type { Action, AttemptKey, Observation } from "../../workflows/types.ts";
+import type { AttemptKey, Move, Observation } from "../../workflows/types.ts";
+import type { Values } from "../setup/values.ts";
 import { attemptFolder } from "./sweep-folder.ts";
 
 /** One line of `trajectory.jsonl`. Outputs are the head and tail as the agent saw them; the digests name more of them. */
 export interface Step {
   step: number;
-  action: Action;
+  part: number;
+  move: Move;
   /** The command's text, for readers. */
   command: string | null;
+  /** What an `environment` move set, references replaced. */
+  values: Values | null;
   observation: (Observation & { stdout: StepOutput; stderr: StepOutput }) | null;
 }
 
@@ -19,7 +23,7 @@ export interface StepOutput {
   omitted: number;
 }
 
-/** The steps so far, in order, each once. A last line cut by a crash is not a step. */
+/** The steps so far, in the order in which they ended, each once. A last line cut by a crash is not a step. */
 export async function readTrajectory(key: AttemptKey): Promise<Step[]> {
   return (await readLines(key)).steps;
 }
@@ -27,7 +31,7 @@ export async function readTrajectory(key: AttemptKey): Promise<Step[]> {
 /** Appends the step unless it is there already: an activity that is tried again leaves one line. */
 export async function appendStep(key: AttemptKey, step: Step): Promise<void> {
   const { steps, wholeBytes, bytes } = await readLines(key);
-  if (steps.some((known) => known.step === step.step)) return;
+  if (steps.some((known) => known.step === step.step && known.part === step.part)) return;
   const path = trajectoryPath(key);
   if (wholeBytes < bytes) await truncate(path, wholeBytes);
   await appendFile(path, `${JSON.stringify(step)}\n`);
@@ -43,11 +47,12 @@ async function readLines(key: AttemptKey): Promise<{ steps: Step[]; wholeBytes: 
   }
   const wholeBytes = content.lastIndexOf(0x0a) + 1;
   const lines = content.subarray(0, wholeBytes).toString("utf8").split("\n").slice(0, -1);
-  const steps = new Map<number, Step>();
+  const steps = new Map<string, Step>();
   for (const [index, line] of lines.entries()) {
     const step = parseStep(line, `${trajectoryPath(key)}:${index + 1}`);
     // A worker that was stopped and goes on may write a step that its successor has written: the first one counts.
-    if (!steps.has(step.step)) steps.set(step.step, step);
+    const id = `${step.step}.${step.part}`;
+    if (!steps.has(id)) steps.set(id, step);
   }
   return { steps: [...steps.values()], wholeBytes, bytes: content.length };
 }

@@ -3,6 +3,7 @@ import { DEFAULT_BASE } from "../../activities/sandbox/base/request.ts";
 import { addClusterOptions, type ClusterOptions } from "./cluster-options.ts";
 import { earlier, list } from "./lists.ts";
 import { addModelOptions, type ModelOptions } from "./model-options.ts";
+import { addSystemOptions, type SystemOptions } from "./system-options.ts";
 import { number, size, sizeText, wholeNumber } from "./values.ts";
 
 const DRIVERS = ["local", "docker", "kubernetes"] as const;
@@ -14,7 +15,7 @@ export interface DriverOptions extends ClusterOptions {
 }
 
 /** The options of a sweep, as parsed; each also has a `BENCH_*` variable and a key in the configuration file. */
-export interface SweepOptions extends CommonOptions, DriverOptions, ModelOptions {
+export interface SweepOptions extends CommonOptions, DriverOptions, ModelOptions, SystemOptions {
   suite?: string;
   system: string[];
   repos?: string[];
@@ -25,7 +26,6 @@ export interface SweepOptions extends CommonOptions, DriverOptions, ModelOptions
   id?: string;
   out?: string;
   base: string;
-  script?: string;
   wall: number;
   working: number;
   steps: number;
@@ -88,7 +88,7 @@ export function addDriverOptions(command: Command): Command {
 }
 
 export function addSweepOptions(command: Command): Command {
-  return addModelOptions(addDriverOptions(addCommonOptions(command)))
+  return addSystemOptions(addModelOptions(addDriverOptions(addCommonOptions(command))))
     .addOption(
       option("--suite <name|file>", "suite to run: a name (see `pnpm bench suites`) or a JSON or YAML file"),
     )
@@ -113,7 +113,6 @@ export function addSweepOptions(command: Command): Command {
         DEFAULT_BASE,
       ),
     )
-    .addOption(option("--script <file|dir>", "for the system `script`: one script, or a folder of <task>.sh"))
     .addOption(seconds("--wall", "wall time of the setup stage", 3_600))
     .addOption(seconds("--working", "working time of the setup stage, without waiting for capacity", 3_600))
     .addOption(option("--steps <n>", "steps of the agent").argParser(wholeNumber(1, 10_000)).default(100))

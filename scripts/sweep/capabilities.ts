@@ -1,5 +1,6 @@
 import { CausedError } from "../../activities/errors.ts";
 import type { SandboxDriver } from "../../activities/sandbox/driver.ts";
+import { systemNamed } from "../../activities/systems/registry.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 
@@ -8,7 +9,14 @@ export async function checkCapabilities(
   driver: Pick<SandboxDriver, "name" | "capabilities">,
   { lock }: Pick<SweepPlan, "lock">,
 ): Promise<void> {
-  const { networkSwitch } = await capabilitiesOf(driver);
+  const { networkSwitch, snapshots } = await capabilitiesOf(driver);
+  const needy = lock.arms.find(({ system }) => systemNamed(system)?.needsLayers);
+  if (needy !== undefined && snapshots === "rebuild") {
+    throw new UsageError(
+      `--system ${needy.system}: goes back to earlier states, which the sandboxes of --driver ${driver.name} can't do here; ` +
+        "take another driver, or let sandboxes mount (see docs/drivers.md)",
+    );
+  }
   if (lock.tests_network === "off" && !networkSwitch) {
     throw new UsageError(
       `--tests-network off: the sandboxes of --driver ${driver.name} can't be cut off from the network here; ` +

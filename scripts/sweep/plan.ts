@@ -7,9 +7,10 @@ import { selectTasks } from "../../benchmarks/select-tasks.ts";
 import { type ArmPlan, type SweepPlan, sweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
-import { type ArmWish, armsOf } from "./arms.ts";
+import { armsOf } from "./arms.ts";
 import type { DriverPlan } from "./driver-plan.ts";
 import { checkSweepId } from "./folder.ts";
+import { type ResolvedKnowledge, resolveKnowledge } from "./knowledge.ts";
 import { type ResolvedModels, resolveModels } from "./models.ts";
 import { readScripts } from "./scripts.ts";
 
@@ -19,8 +20,9 @@ const DEFAULT_SYSTEMS = ["oracle", "nop", "naive"];
 export interface Wish {
   suite: LoadedSuite;
   tasks: Task[];
-  arms: ArmWish[];
+  arms: ArmPlan[];
   models: ResolvedModels;
+  knowledge: ResolvedKnowledge;
   /** Of the system `script`: the text by task id, or by `*` for all. */
   scripts: Readonly<Record<string, string>> | null;
 }
@@ -65,10 +67,11 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
       `${suite.suite.suite}: ${unpinned.id} is pinned to no commit; leave it out with --repos`,
     );
   }
-  const arms = armsOf(systems, options.model);
+  const arms = armsOf(systems, options.model, options);
   const models = await resolveModels(options);
+  const knowledge = await resolveKnowledge(options, arms);
   const scripts = options.script === undefined ? null : await readScripts(options.script, tasks);
-  return { suite, tasks, arms, models, scripts };
+  return { suite, tasks, arms, models, knowledge, scripts };
 }
 
 export interface Surroundings {
@@ -116,6 +119,7 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
       base: { request: around.base.request, digest: around.base.digest },
       tests_network: options.testsNetwork,
       models: wish.models.plans,
+      knowledge: wish.knowledge.locked,
       prompts: promptsOf(wish.arms),
       harness_version: around.harness.version,
     },
@@ -131,6 +135,7 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
       index: options.index ?? null,
       source_seconds: options.sourceSeconds,
       source_bytes: options.sourceSize,
+      knowledge: wish.knowledge.locations,
       endpoints: wish.models.endpoints,
       model_cache: options.modelCache,
       spending: { usd: options.sweepUsd ?? null, tokens: options.sweepTokens ?? null },
@@ -144,7 +149,7 @@ export function freshId(suite: string, now: Date): string {
   return `${suite}-${stamp}`;
 }
 
-function promptsOf(arms: readonly ArmWish[]): Record<string, string> {
+function promptsOf(arms: readonly ArmPlan[]): Record<string, string> {
   const roles = arms.flatMap(({ system }) => systemNamed(system)?.roles ?? []);
   return Object.fromEntries(roles.map((role) => [role.name, promptDigest(role)]));
 }

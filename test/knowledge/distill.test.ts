@@ -16,7 +16,9 @@ function lesson(...done: [string, number | null, string?][]) {
     const part = (text: string) => ({ text, bytes: text.length, omitted: 0 });
     return {
       step: index + 1,
-      action: { kind: "command", script: "0".repeat(64), seconds: null },
+      part: 0,
+      move: { kind: "command", script: "0".repeat(64), seconds: null },
+      values: null,
       command,
       observation: { exit, end: "exited", seconds: 1, stdout: part(output), stderr: part("") },
     };

@@ -81,5 +81,5 @@ export async function testCaller(
 }
 
 export function policyOf(caller: Caller, step = 1): Policy {
-  return { kind: "openai", caller, step, made: new Map() };
+  return { kind: "openai", caller, step, part: 0, made: new Map() };
 }

@@ -34,7 +34,7 @@ test("a call whose process died after sending is made again, and priced apart", 
     const { caller, remove } = await testCaller(server.url);
     const policy = policyOf(caller);
     await runRole(colour, { thing: "grass" }, policy);
-    const id = { role: "colour", step: 1, n: 1 };
+    const id = { role: "colour", step: 1, part: 0, n: 1 };
     const file = join(caller.key.folder, "runs/task--arm/1/calls/colour-0001-1.jsonl");
     const [intent = ""] = (await readFile(file, "utf8")).split("\n");
     const crashed = { ...caller, key: { ...caller.key, attempt: 2 } };

@@ -1,5 +1,6 @@
 import test from "ava";
 import { OverflowError } from "../../activities/model/run-role.ts";
+import { notesOf } from "../../activities/store/notes.ts";
 import type { Step } from "../../activities/store/trajectory.ts";
 import { react } from "../../activities/systems/react/index.ts";
 import { type ReactInput, step } from "../../activities/systems/react/role.ts";
@@ -11,7 +12,9 @@ function did(command: string, exit: number, stdout: string): Step {
   const output = (text: string) => ({ text, bytes: text.length, omitted: 0 });
   return {
     step: 1,
-    action: { kind: "command", script: "d", seconds: null },
+    part: 0,
+    move: { kind: "command", script: "d", seconds: null },
+    values: null,
     command,
     observation: { exit, end: "exited", seconds: 1.4, stdout: output(stdout), stderr: output("") },
   };
@@ -20,10 +23,12 @@ function did(command: string, exit: number, stdout: string): Step {
 function context(trajectory: Step[], ask: (input: ReactInput) => unknown): Context {
   return {
     task: { id: "owner/name", language: "python" } as Context["task"],
-    options: {},
+    ...{ run: "s/c/1", options: {}, step: trajectory.length + 1, part: 0, about: "setup" },
     trajectory,
     maxSteps: 10,
     ask: (async (_: unknown, input: ReactInput) => ask(input)) as Context["ask"],
+    notes: notesOf({ folder: "/nonexistent", sweep: "s", cell: "c", attempt: 1 }),
+    knowledge: () => Promise.reject(new Error("react has no knowledge base")),
     readBlob: async () => "",
   };
 }

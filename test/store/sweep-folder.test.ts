@@ -24,7 +24,9 @@ async function key(attempt = 1) {
 
 const step = (number: number): Step => ({
   step: number,
-  action: { kind: "command", script: "0".repeat(64), seconds: null },
+  part: 0,
+  move: { kind: "command", script: "0".repeat(64), seconds: null },
+  values: null,
   command: `echo ${number}`,
   observation: null,
 });

@@ -1,4 +1,5 @@
 import { scripted } from "./scripted/loop.ts";
+import { setupx } from "./setupx/loop.ts";
 import type { SystemLoop } from "./system.ts";
 
 /** One line a system; its decisions are in activities/systems/. */
@@ -9,4 +10,5 @@ export const LOOPS: Readonly<Record<string, SystemLoop>> = {
   pipreqs: scripted,
   script: scripted,
   react: scripted,
+  setupx,
 };

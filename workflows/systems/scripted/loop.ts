@@ -1,37 +1,20 @@
-import type { SetupOutcome } from "../../types.ts";
-import type { SystemContext } from "../system.ts";
+import { budgetUsed, type LoopOutcome, type SystemContext } from "../system.ts";
 
 /**
  * decide → act → observe until the policy finishes or a budget is reached. Used by every system whose decisions
  * need nothing but the trajectory so far: oracle, nop, naive, pipreqs, script and react.
  */
-export async function scripted(
-  context: SystemContext,
-): Promise<Omit<SetupOutcome, "wallSeconds" | "workingSeconds">> {
-  const { budget } = context;
+export async function scripted(context: SystemContext): Promise<LoopOutcome> {
   for (let step = 1; ; step++) {
-    const done = step - 1;
-    if (done >= budget.steps) {
-      return { steps: done, claim: null, cause: "agent_budget", detail: `${budget.steps} steps used` };
-    }
-    if (context.secondsLeft() <= 0) {
-      return {
-        steps: done,
-        claim: null,
-        cause: "agent_timeout",
-        detail: `${budget.wall} s of wall time used`,
-      };
-    }
-    if (context.secondsWorked() >= budget.working) {
-      const detail = `${budget.working} s of working time used`;
-      return { steps: done, claim: null, cause: "agent_timeout", detail };
-    }
+    const used = budgetUsed(context, step - 1);
+    if (used !== null) return used;
     context.onStep(step);
     const action = await context.decide(step);
     if (action.kind === "finish") {
-      return { steps: done, claim: action.claim, cause: action.cause ?? null, detail: action.message };
+      const { claim, cause = null, message } = action;
+      return { steps: step - 1, claim, cause, detail: message };
     }
-    const seconds = Math.min(action.seconds ?? budget.command, budget.command, context.secondsLeft());
-    await context.act(step, action, seconds);
+    if (action.kind !== "command") throw new Error(`${context.arm.system} has no ${action.kind} action`);
+    await context.act(step, action);
   }
 }

@@ -40,6 +40,7 @@ export const suggestion = z.object({
   /** Its atoms rendered for the environment's interpreter; empty when it is advice alone. */
   commands: z.array(z.string()),
   environment: z.record(z.string(), z.string()),
+  umask: z.string().nullable(),
   /** Why it was chosen. */
   reason: z.string(),
   /** 0 to 1. */

@@ -4,13 +4,15 @@ import { join } from "node:path";
 import test from "ava";
 import { execa } from "execa";
 import fc from "fast-check";
-import { artifactScript } from "../../activities/steps.ts";
+import { artifactScript } from "../../activities/setup/artifact.ts";
+import { NO_VALUES } from "../../activities/setup/values.ts";
 
 /** Runs an artifact on this machine, in an empty folder instead of the repository's. */
 async function run(commands: string[]): Promise<{ exit: number | undefined; stdout: string }> {
   const folder = await mkdtemp(join(tmpdir(), "setup-bench-artifact-"));
   try {
-    const script = artifactScript(commands).replace("cd /workspace/repo", `cd ${folder}`);
+    const lines = commands.map((command) => ({ command }));
+    const script = artifactScript(lines, NO_VALUES).replace("cd /workspace/repo", `cd ${folder}`);
     const file = join(folder, "setup.sh");
     await writeFile(file, script);
     const { exitCode, stdout } = await execa("bash", [file], { reject: false });

@@ -1,0 +1,170 @@
+import { laterThan } from "./era.ts";
+import type { Facts } from "./facts.ts";
+import type { Needs } from "./needs.ts";
+import { quote } from "./names.ts";
+import { serviceCommand } from "./services.ts";
+
+export const PYTHON = "/workspace/venv/bin/python";
+const TOOLS = "/workspace/tools";
+/** `uv pip install` into the environment, from the index that pip is told of. */
+const INSTALL = `${TOOLS}/install`;
+
+/** One part of the plan. Its commands are alternatives, the preferred one first; one of them has to succeed. */
+export interface Step {
+  name: string;
+  why: string;
+  commands: string[];
+  /** Without it the environment is worth nothing. */
+  must: boolean;
+  /** Whether its failure is looked up and repaired; else it is left out. */
+  mend: boolean;
+}
+
+/** The choices that failures make. */
+export interface Choices {
+  era: string | null;
+  /** Distributions that can't be built as of the era, and how often that was tried. */
+  relaxed: ReadonlyMap<string, number>;
+  /** Missing modules that nothing brings. */
+  givenUp: ReadonlySet<string>;
+}
+
+/** What makes a fresh environment of an era. */
+export function freshCommand(era: string | null): string {
+  const until =
+    era === null ? "" : ` && ${PYTHON} -m pip config --site --quiet set global.uploaded-prior-to ${era}T00:00:00Z`;
+  return `python3 -m venv --clear /workspace/venv && ${PYTHON} -m pip install --quiet --upgrade pip${until}`;
+}
+
+export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
+  const era = eraFlags(facts, choices);
+  const requirements = needs.requirements.map(quote).join(" ");
+  const files = needs.files.map((file) => `-r ${quote(file)}`).join(" ");
+  const tests = [requirements, files].filter(Boolean).join(" ");
+  const step = (name: string, why: string, commands: string[], more: Partial<Step> = {}): Step => ({
+    ...{ name, why, commands: [...new Set(commands)], must: false, mend: true },
+    ...more,
+  });
+  return [
+    step("tools", "A fast installer, apart from the environment.", toolCommands()),
+    ...systemSteps(facts).map((command) => step("system", "System packages that CI installs.", [command], { mend: false })),
+    step("project", "The project, with all that its tests are said to need.", projectCommands(facts, needs, era, tests), {
+      must: true,
+    }),
+    step("tests", "What the tests are said to need.", testCommands(facts, needs, era, tests), { must: true }),
+    step("pytest", "Does pytest work with this Python?", [trialCommand(), ...newerPytest(facts, choices)]),
+    ...optionalSteps(facts, needs, era).map((commands) =>
+      step("optional", "Extras that tests may use.", commands, { mend: false }),
+    ),
+    ...importSteps(facts, choices).map((command) => step("imports", "Is what the tests import there?", [command])),
+    ...facts.services.flatMap((service) => {
+      const command = serviceCommand(service, facts.serviceEnv);
+      return command === null ? [] : [step(`service ${service}`, "A service that CI starts.", [command], { mend: false })];
+    }),
+  ];
+}
+
+function eraFlags(facts: Facts, { era, relaxed }: Choices): string {
+  if (era === null) return "";
+  const later = [...relaxed].map(([name, times]) => {
+    const date = times > 1 ? facts.today : laterThan(era, facts);
+    return ` --exclude-newer-package ${quote(`${name}=${date}T00:00:00Z`)}`;
+  });
+  return ` --exclude-newer ${era}T00:00:00Z${later.join("")}`;
+}
+
+function toolCommands(): string[] {
+  const index = `UV_DEFAULT_INDEX="\${UV_DEFAULT_INDEX:-\${UV_INDEX_URL:-\${PIP_INDEX_URL:-https://pypi.org/simple}}}"`;
+  const uv = `exec ${TOOLS}/bin/uv pip install --quiet --python ${PYTHON} "$@"`;
+  const pip = [
+    "set -- $(for a; do case $a in --exclude-newer*) skip=1;; *) [ -n \"$skip\" ] || printf '%s\\n' \"$a\"; skip=;; esac; done)",
+    `exec ${PYTHON} -m pip install --quiet "$@"`,
+  ].join("\n");
+  const write = (script: string) =>
+    `cat > ${INSTALL} <<'END'\n#!/bin/sh\n${script}\nEND\nchmod +x ${INSTALL}`;
+  const venv = `python3 -m venv ${TOOLS} && ${TOOLS}/bin/python -m pip install --quiet uv`;
+  return [`set -e\n${venv}\n${write(`export ${index}\n${uv}`)}`, `set -e\nmkdir -p ${TOOLS}\n${write(pip)}`];
+}
+
+/** Large, or nothing that a test of Python code is about. */
+const NO_SYSTEM = /^(?:texlive|latex|google-chrome|firefox|chromium|python[\d.]|python3?-|pypy|gh$|docker|sudo$|git$|curl$|wget$|ca-cert)/;
+
+function systemSteps({ apt, extension }: Facts): string[] {
+  const names = [...new Set(apt)].filter((name) => !NO_SYSTEM.test(name)).slice(0, 25);
+  if (names.length === 0 || (!extension && !names.some((name) => !name.startsWith("lib")))) return [];
+  // CI's names are another distribution's: those that are not known here are left out.
+  const known = `apt-cache pkgnames | grep -Fx ${names.map((name) => `-e ${quote(name)}`).join(" ")}`;
+  return [`apt-get update -qq && apt-get install -y -qq --no-install-recommends $(${known})`];
+}
+
+function projectCommands(facts: Facts, { extras }: Needs, era: string, tests: string): string[] {
+  const target = extras.length > 0 ? `.[${extras.join(",")}]` : ".";
+  const build = ["setuptools", "wheel", ...facts.buildRequires].map(quote).join(" ");
+  const path = `${PYTHON} -c 'import sysconfig,os; open(os.path.join(sysconfig.get_path("purelib"), "repository.pth"), "w").write("/workspace/repo\\n/workspace/repo/src\\n")'`;
+  const dependencies = facts.dependencies.map(quote).join(" ");
+  const alone = dependencies === "" ? path : `${INSTALL}${era} ${dependencies} && ${path}`;
+  if (!facts.installable) return [alone, path];
+  // Such an editable install builds anew at import, with tools that an isolated build has thrown away.
+  const rebuilds = /mesonpy|scikit_build/.test(facts.backend);
+  const open = `${INSTALL}${era} ${build} && ${INSTALL}${era} --no-build-isolation`;
+  const editable = (what: string, more = "") => `${rebuilds ? `${open}` : `${INSTALL}${era}`} -e ${quote(what)}${more}`;
+  return [
+    editable(target, ` ${tests}`),
+    editable(target),
+    `${INSTALL}${era} ${quote(target)}`,
+    editable("."),
+    `${open} -e .`,
+    `${PYTHON} -m pip install --quiet -e .`,
+    alone,
+  ];
+}
+
+/** Once more after the project came with them: then there is nothing to do, and it takes no time. */
+function testCommands(facts: Facts, { requirements, files }: Needs, era: string, tests: string): string[] {
+  const named = facts.requirementFiles.filter(({ path }) => files.includes(path)).flatMap(({ names }) => names);
+  const each = [...requirements, ...named].map(quote).join(" ");
+  return [
+    `${INSTALL}${era} ${tests}`,
+    `${INSTALL}${era} ${requirements.map(quote).join(" ")} ${named.map(quote).join(" ")}`.trim(),
+    `${oneByOne(each, era)} && ${PYTHON} -c 'import pytest'`,
+    `${PYTHON} -m pip install --quiet pytest`,
+  ];
+}
+
+function oneByOne(requirements: string, era: string): string {
+  return `for one in ${requirements}; do timeout 240 ${INSTALL}${era} "$one" || echo "left out: $one"; done`;
+}
+
+function optionalSteps(facts: Facts, { optional }: Needs, era: string): string[][] {
+  if (optional.length === 0) return [];
+  const dependencies = facts.dependencies.map(quote).join(" ");
+  const wanted = optional.map(quote).join(" ");
+  return [[`timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "), oneByOne(wanted, era)]];
+}
+
+function trialCommand(): string {
+  const tests = "def test_one():\\n    left = [1, 2]\\n    assert left == [1, 2], left\\n";
+  const folder = "/tmp/pytest-trial";
+  return `mkdir -p ${folder} && printf '${tests}' > ${folder}/test_trial.py && cd ${folder} && ${PYTHON} -m pytest -q -p no:cacheprovider --rootdir . test_trial.py`;
+}
+
+function newerPytest(facts: Facts, { era }: Choices): string[] {
+  if (era === null) return [];
+  const newer = (date: string) => `${INSTALL} --exclude-newer ${date}T00:00:00Z --upgrade-package pytest pytest && ${trialCommand()}`;
+  return [newer(laterThan(era, facts)), newer(facts.today)];
+}
+
+function importSteps({ imports }: Facts, { givenUp }: Choices): string[] {
+  const modules = imports.filter((module) => /^[A-Za-z]\w*$/.test(module) && !givenUp.has(module)).slice(0, 40);
+  if (modules.length === 0) return [];
+  const script = [
+    "import importlib.util, sys",
+    "missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]",
+    `sys.exit("\\n".join("ModuleNotFoundError: No module named '%s'" % name for name in missing))`,
+  ].join("\n");
+  return [`${PYTHON} - ${modules.join(" ")} <<'END'\n${script}\nEND`];
+}
+
+export function installCommand(facts: Facts, choices: Choices, what: string): string {
+  return `${INSTALL}${eraFlags(facts, choices)} ${what}`;
+}

@@ -1,0 +1,58 @@
+import type { Facts } from "./facts.ts";
+import { plainName } from "./names.ts";
+import { type Choices, installCommand } from "./plan.ts";
+
+const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
+
+/**
+ * What can be done about a failure by its message alone, without experience: the package that holds the missing file, the
+ * distribution of the missing module's name. Ordered; each is one command.
+ */
+export function repairsOf(message: string, facts: Facts, choices: Choices): string[] {
+  const header = /fatal error: ([\w./+-]+\.h(?:pp)?): No such file/.exec(message)?.[1];
+  const library = /(lib[\w.+-]+?\.so[\w.]*): cannot open shared object/.exec(message)?.[1];
+  const linked = /cannot find -l([\w.+-]+)/.exec(message)?.[1];
+  const configured =
+    /(?:Package|Dependency) ['"]?([\w.+-]+)['"]?,? (?:was )?not found/.exec(message)?.[1] ??
+    /No package '([\w.+-]+)' found/.exec(message)?.[1];
+  const program =
+    /No such file or directory: '([A-Za-z][\w.+-]*)'/.exec(message)?.[1] ??
+    /(?:^|[\s:])([A-Za-z][\w+-]*): (?:command )?not found/m.exec(message)?.[1] ??
+    /unable to execute '([\w+-]+)'/.exec(message)?.[1];
+  return [
+    ...(header === undefined ? [] : [packageWith(`/include/(.*/)?${escaped(header)}$`)]),
+    ...(library === undefined ? [] : [packageWith(`/${escaped(library)}$`)]),
+    ...(linked === undefined ? [] : [packageWith(`/lib${escaped(linked)}\\.so$`)]),
+    ...(configured === undefined ? [] : [`${packageWith(`/pkgconfig/${escaped(configured)}\\.pc$`)} pkg-config`]),
+    ...(program === undefined ? [] : [`${APT} ${program} || ${packageWith(`^/usr/s?bin/${escaped(program)}$`)}`]),
+    ...missingModules(message, facts).map((module) => installCommand(facts, choices, module)),
+  ];
+}
+
+/** The development package that holds a file, else the first that does. */
+function packageWith(pattern: string): string {
+  const found = `apt-file search -x '${pattern}' | cut -d: -f1 | sort -u`;
+  const choose = `names=$(${found}); name=$(printf '%s\\n' "$names" | grep -m1 -e '^lib.*-dev$' || printf '%s\\n' "$names" | head -n1)`;
+  return `${APT} apt-file && apt-file update >/dev/null && ${choose} && [ -n "$name" ] && apt-get install -y -qq --no-install-recommends "$name"`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.+]/g, "\\$&");
+}
+
+function missingModules(message: string, { packages, name }: Facts): string[] {
+  const own = new Set([...packages, plainName(name)].map(plainName));
+  const found = [...message.matchAll(/No module named '?([A-Za-z]\w*)/g)].map((match) => match[1] ?? "");
+  return [...new Set(found)].filter((module) => !own.has(plainName(module))).slice(0, 8);
+}
+
+/** Distributions that an installer says it can't build; the project itself is none of them. */
+export function unbuildable(message: string, { name }: Facts): string[] {
+  const patterns = [
+    /Failed to (?:download and )?build(?: and install)? [`']?([A-Za-z0-9][\w.-]*?)[=@ `']/g,
+    /Failed building (?:wheel|editable) for ([A-Za-z0-9][\w.-]*)/g,
+    /Failed to build ([A-Za-z0-9][\w.-]*)$/gm,
+  ];
+  const found = patterns.flatMap((pattern) => [...message.matchAll(pattern)].map((match) => plainName(match[1] ?? "")));
+  return [...new Set(found)].filter((one) => one !== "" && one !== plainName(name));
+}

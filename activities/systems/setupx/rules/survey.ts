@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { emptyFacts, type Facts, readFacts } from "./facts.ts";
+import type { Turn } from "../roles/turn.ts";
+
+/** In the order in which they build on each other; one script to Python. */
+const PARTS = ["read", "declared", "environments", "tests", "survey"];
+
+/** Looks at the repository without changing it or running any of its code; prints one line, `SURVEY {…}` (facts.ts). */
+export const SURVEY = `python3 - <<'END_OF_SURVEY'\n${PARTS.map(partText).join("\n")}\nEND_OF_SURVEY`;
+
+function partText(name: string): string {
+  return readFileSync(join(import.meta.dirname, "survey", `${name}.py`), "utf8").trim();
+}
+
+/** What the survey found; nothing yet (null) before it ran, and empty facts when it can't be read. */
+export function surveyed(turns: readonly Turn[]): Facts | null {
+  const runs = turns.filter(({ action }) => action.kind === "shell" && action.command === SURVEY);
+  const good = runs.find(({ success }) => success);
+  if (good === undefined) return runs.length < 2 ? null : emptyFacts();
+  return readFacts(good.result?.stdout ?? "") ?? emptyFacts();
+}

@@ -11,6 +11,10 @@ export function tryUnit(thought: string, unit: string): DecideOutput {
   return { ...NOTHING, thought, action: "TRY_XPU_SUGGESTION", unit };
 }
 
+export function setVariable(thought: string, name: string, value: string): DecideOutput {
+  return { ...NOTHING, thought, action: "SET_ENV", name, value };
+}
+
 export function verify(thought: string, message: string): DecideOutput {
   return { ...NOTHING, thought, action: "VERIFY", message };
 }

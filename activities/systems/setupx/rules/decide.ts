@@ -1,23 +1,183 @@
 import type { DecideInput, DecideOutput } from "../roles/decide.ts";
-import { finish, shell, tryUnit, verify } from "./answers.ts";
+import { finish, setVariable, shell, tryUnit, verify } from "./answers.ts";
+import type { Facts } from "./facts.ts";
+import { changedSince, commandOf, purposeOf, saidBy, timesRun, triesSince, turnsFor } from "./history.ts";
+import { needsOf } from "./needs.ts";
+import { freshCommand, planOf, type Step } from "./plan.ts";
+import { repairsOf } from "./repair.ts";
+import {
+  bestEra,
+  failedVerifications,
+  freshThought,
+  isBad,
+  type State,
+  settledKeys,
+  stateOf,
+} from "./state.ts";
+import { SURVEY, surveyed } from "./survey.ts";
+import { settledMessage } from "./verdict.ts";
 
-const PYTHON = "/workspace/venv/bin/python";
-const PLAN = [
-  "python3 -m venv /workspace/venv",
-  `${PYTHON} -m pip install pytest`,
-  `${PYTHON} -m pip install -e .`,
-];
+const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
+const NEEDS_PYTHON = `${APT} python3 python3-venv python3-pip python3-dev build-essential`;
+const VIRTUALENV =
+  "python3 -m pip install --quiet --break-system-packages virtualenv && python3 -m virtualenv --clear /workspace/venv";
+const VARIABLES = [
+  ["VIRTUAL_ENV", "/workspace/venv"],
+  ["PATH", "/workspace/venv/bin:$PATH"],
+] as const;
 
-/** SetupX's main agent as rules: the next action, decided by the turns so far alone. */
-export function decideByRules({ turns, suggestions, lastError }: DecideInput): DecideOutput {
+/**
+ * SetupX's main agent as rules: survey, plan, install, verify; what fails is looked up in what experience suggests, then
+ * mended by its message, then gone around. The turns so far decide alone, so the same turns give the same action.
+ */
+export function decideByRules(input: DecideInput): DecideOutput {
+  const { turns } = input;
+  const facts = surveyed(turns);
+  if (facts === null) return survey(turns);
+  const state = stateOf(turns, facts);
+  if (input.turnsLeft <= 1) return conclude(input, state);
+  return (
+    mend(input, facts, state) ??
+    makeEnvironment(input, state) ??
+    setUp(input, facts, state) ??
+    check(input, state) ??
+    otherEra(input, state) ??
+    conclude(input, state)
+  );
+}
+
+function survey(turns: DecideInput["turns"]): DecideOutput {
   const last = turns.at(-1);
-  const suggestion = suggestions.find(({ commands }) => commands.length > 0);
-  if (lastError !== null && suggestion !== undefined) {
-    return tryUnit("A known failure.", suggestion.unit);
+  if (last !== undefined && commandOf(last) === SURVEY) {
+    return shell("python: Without Python nothing can be surveyed.", NEEDS_PYTHON);
   }
-  const ran = new Set(turns.flatMap(({ action }) => (action.kind === "shell" ? [action.command] : [])));
-  const next = PLAN.find((command) => !ran.has(command));
-  if (next !== undefined) return shell("The next step of the plan.", next);
-  if (last?.action.kind !== "verify") return verify("All is installed.", "");
-  return finish("Nothing is left to do.", last.success, last.note);
+  return shell("survey: What does the repository say that it needs?", SURVEY);
+}
+
+const MENDED = /^(?:fresh|tools|project|tests|pytest|imports|verify)$/;
+const MOST_TRIES = 4;
+const MOST_TRIES_IN_ALL = 16;
+const MOST_REPAIRS = 4;
+
+/** What failed last, while nothing has changed since: experience first, then what the message itself says. */
+function mend(
+  { turns, lastError, suggestions }: DecideInput,
+  facts: Facts,
+  state: State,
+): DecideOutput | null {
+  const index = turns.findLastIndex(({ success, action }) => !success && action.kind !== "try");
+  const failed = turns[index];
+  if (failed === undefined || index < state.start || changedSince(turns, index)) return null;
+  const purpose = failed.action.kind === "verify" ? "verify" : purposeOf(failed);
+  const repairing = purpose === "repair" ? lastMended(turns, index) : index;
+  if (repairing === null || (purpose !== "repair" && !MENDED.test(purpose))) return null;
+  const unit = suggestions.find(
+    ({ commands, environment }) => commands.length + Object.keys(environment).length > 0,
+  );
+  const all = turns.filter(({ action }) => action.kind === "try").length;
+  if (lastError !== null && unit && triesSince(turns, repairing) < MOST_TRIES && all < MOST_TRIES_IN_ALL) {
+    return tryUnit(`try: ${unit.reason || "Experience with like failures."}`, unit.unit);
+  }
+  const message = saidBy(turns[repairing] as DecideInput["turns"][number]);
+  const since = turns.slice(repairing + 1).filter((turn) => purposeOf(turn) === "repair").length;
+  const repair = repairsOf(message, facts, state.choices).find(
+    (command) => timesRun(turns, command, Math.max(0, state.start)) === 0,
+  );
+  if (repair === undefined || since >= MOST_REPAIRS) return null;
+  return shell("repair: The message says what is missing.", repair);
+}
+
+/** The failure that a failed repair was for. */
+function lastMended(turns: DecideInput["turns"], end: number): number | null {
+  for (let index = end - 1; index >= 0; index--) {
+    const turn = turns[index];
+    if (turn === undefined || turn.action.kind === "try" || purposeOf(turn) === "repair") continue;
+    return turn.success ? null : index;
+  }
+  return null;
+}
+
+function makeEnvironment({ turns }: DecideInput, { start, choices }: State): DecideOutput | null {
+  if (start >= 0) return null;
+  const thought = freshThought(choices.era);
+  const command = freshCommand(choices.era);
+  const commands = [command, `${NEEDS_PYTHON} && ${command}`, VIRTUALENV];
+  return advance({ name: "fresh", why: thought, commands, must: true }, turns, 0).move;
+}
+
+function setUp({ turns, environment }: DecideInput, facts: Facts, state: State): DecideOutput | null {
+  for (const [name, value] of VARIABLES) {
+    const asked = turns.some(({ action }) => action.kind === "set_env" && action.name === name);
+    if (!asked && !(environment[name] ?? "").startsWith("/workspace/venv")) {
+      return setVariable("variable: Commands and tests use the environment.", name, value);
+    }
+  }
+  for (const step of planOf(facts, needsOf(facts), state.choices)) {
+    const start = step.name === "tools" || step.name === "system" ? 0 : Math.max(0, state.start);
+    const { done, move } = advance(step, turns, start);
+    if (move !== null) return move;
+    if (!done && step.must && state.made < state.eras.length) return otherEraFor(turns, state);
+  }
+  return null;
+}
+
+const MOST_RUNS = 4;
+const MOST_RUNS_OF_STEP = 12;
+
+/** The next of a step's commands: the one that failed once more, after something changed; else one that was not run yet. */
+function advance(
+  { name, why, commands }: Step,
+  turns: DecideInput["turns"],
+  start: number,
+): { done: boolean; move: DecideOutput | null } {
+  const mine = turnsFor(turns, name, start);
+  if (mine.some((index) => turns[index]?.success)) return { done: true, move: null };
+  if (mine.length >= MOST_RUNS_OF_STEP) return { done: false, move: null };
+  const thought = why.startsWith(`${name}:`) ? why : `${name}: ${why}`;
+  const last = mine.at(-1) ?? -1;
+  const failed = last < 0 ? null : commandOf(turns[last] as DecideInput["turns"][number]);
+  if (failed !== null && commands.includes(failed) && changedSince(turns, last)) {
+    const again = timesRun(turns, failed, start) < MOST_RUNS;
+    if (again) return { done: false, move: shell(thought, failed) };
+  }
+  const next = commands.find((command) => timesRun(turns, command, start) === 0);
+  return { done: false, move: next === undefined ? null : shell(thought, next) };
+}
+
+const MOST_VERIFICATIONS = 8;
+
+/** Verifies what is new: the environment, or what to look past. */
+function check({ turns }: DecideInput, { start }: State): DecideOutput | null {
+  const failed = failedVerifications(turns, start);
+  const last = failed.at(-1);
+  const settled = settledKeys(turns, failed);
+  const others = (last?.verdict?.keys ?? []).filter((key) => !settled.includes(key));
+  const isNew = last === undefined || changedSince(turns, last.index) || others.length > 0;
+  if (!isNew || failed.length >= MOST_VERIFICATIONS) return null;
+  return verify("verify: All of the plan is done.", settledMessage(settled));
+}
+
+function otherEra({ turns }: DecideInput, state: State): DecideOutput | null {
+  const verdict = failedVerifications(turns, state.start).at(-1)?.verdict ?? null;
+  if (verdict === null || !isBad(verdict)) return null;
+  return otherEraFor(turns, state);
+}
+
+/** The next era; after the last one, once, the one under which most worked. */
+function otherEraFor(turns: DecideInput["turns"], { eras, made, choices }: State): DecideOutput | null {
+  const best = bestEra(turns);
+  const next = made < eras.length ? eras[made] : made === eras.length ? best : undefined;
+  if (next === undefined || next === choices.era) return null;
+  return shell(freshThought(next), freshCommand(next));
+}
+
+function conclude({ turns }: DecideInput, { start }: State): DecideOutput {
+  const last = failedVerifications(turns, start).at(-1);
+  const verdict = last?.verdict ?? null;
+  const ready = verdict !== null && verdict.passed > 0 && verdict.uncollected === 0;
+  const how =
+    verdict === null
+      ? "Nothing verified the environment."
+      : `${verdict.passed} tests pass, ${verdict.failed} fail, ${verdict.uncollected} modules are not collected.`;
+  return finish("finish: Nothing more can be done.", ready, how);
 }

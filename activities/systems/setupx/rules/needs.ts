@@ -1,7 +1,8 @@
 import type { Facts } from "./facts.ts";
 import { mayBring, nameOf, plainName, uniqueByName } from "./names.ts";
 
-const TEST = /^(?:hatch-)?(?:(?:unit|all)[-_]?)?(?:tests?|testing|check|pytest|ci|qa)(?:$|[-_](?!postgres|mysql|oracle|mssql|random))/;
+const TEST =
+  /^(?:hatch-)?(?:(?:unit|all)[-_]?)?(?:tests?|testing|check|pytest|ci|qa)(?:$|[-_](?!postgres|mysql|oracle|mssql|random))/;
 const DEVELOP = /^(?:hatch-)?(?:uv-)?(?:dev|develop|development|contrib|local|default)$/;
 /** What no test imports, or what only some machines can install. */
 const OTHER =
@@ -71,10 +72,13 @@ function plugins(text: string): string[] {
 function testFiles({ requirementFiles, toxFiles }: Facts): string[] {
   const known = new Map(requirementFiles.map((file) => [file.path, file]));
   const usable = [...known.keys()].filter(
-    (path) => path.endsWith(".txt") && !/doc|lint|typ(?:e|ing)|mypy|bench|release|build|rtd|constraint/i.test(path),
+    (path) =>
+      path.endsWith(".txt") && !/doc|lint|typ(?:e|ing)|mypy|bench|release|build|rtd|constraint/i.test(path),
   );
   const asked = toxFiles.filter((path) => usable.includes(path));
-  const tests = usable.filter((path) => /test|(?:^|[/_-])ci[._-]/i.test(path) && !/tests?\/(?!require)/.test(path));
+  const tests = usable.filter(
+    (path) => /test|(?:^|[/_-])ci[._-]/i.test(path) && !/tests?\/(?!require)/.test(path),
+  );
   const develop = usable.filter((path) => /dev/i.test(path));
   const plain = usable.filter((path) => /^(?:requirements|requires)\.txt$/.test(path));
   const wanted = tests.length > 0 ? tests : develop;
@@ -84,11 +88,18 @@ function testFiles({ requirementFiles, toxFiles }: Facts): string[] {
 /** More than this many are a collection of everything, not what the tests are about. */
 const MOST_OPTIONAL = 40;
 
-function optionalOf(facts: Facts, required: ReadonlySet<string>, extras: string[], files: string[]): string[] {
+function optionalOf(
+  facts: Facts,
+  required: ReadonlySet<string>,
+  extras: string[],
+  files: string[],
+): string[] {
   const used = [...facts.imports, ...facts.optionalImports];
   const feature = Object.entries(facts.extras)
     .filter(([name]) => !extras.includes(name))
-    .flatMap(([name, items]) => items.map((requirement) => ({ requirement, other: OTHER.test(plainName(name)) })));
+    .flatMap(([name, items]) =>
+      items.map((requirement) => ({ requirement, other: OTHER.test(plainName(name)) })),
+    );
   const elsewhere = [
     ...Object.values(facts.groups).flat(),
     ...facts.ciPip,

@@ -1,7 +1,7 @@
 import { laterThan } from "./era.ts";
 import type { Facts } from "./facts.ts";
-import type { Needs } from "./needs.ts";
 import { quote } from "./names.ts";
+import type { Needs } from "./needs.ts";
 import { serviceCommand } from "./services.ts";
 
 export const PYTHON = "/workspace/venv/bin/python";
@@ -16,8 +16,6 @@ export interface Step {
   commands: string[];
   /** Without it the environment is worth nothing. */
   must: boolean;
-  /** Whether its failure is looked up and repaired; else it is left out. */
-  mend: boolean;
 }
 
 /** The choices that failures make. */
@@ -25,14 +23,14 @@ export interface Choices {
   era: string | null;
   /** Distributions that can't be built as of the era, and how often that was tried. */
   relaxed: ReadonlyMap<string, number>;
-  /** Missing modules that nothing brings. */
-  givenUp: ReadonlySet<string>;
 }
 
 /** What makes a fresh environment of an era. */
 export function freshCommand(era: string | null): string {
   const until =
-    era === null ? "" : ` && ${PYTHON} -m pip config --site --quiet set global.uploaded-prior-to ${era}T00:00:00Z`;
+    era === null
+      ? ""
+      : ` && ${PYTHON} -m pip config --site --quiet set global.uploaded-prior-to ${era}T00:00:00Z`;
   return `python3 -m venv --clear /workspace/venv && ${PYTHON} -m pip install --quiet --upgrade pip${until}`;
 }
 
@@ -42,24 +40,29 @@ export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
   const files = needs.files.map((file) => `-r ${quote(file)}`).join(" ");
   const tests = [requirements, files].filter(Boolean).join(" ");
   const step = (name: string, why: string, commands: string[], more: Partial<Step> = {}): Step => ({
-    ...{ name, why, commands: [...new Set(commands)], must: false, mend: true },
+    ...{ name, why, commands: [...new Set(commands)], must: false },
     ...more,
   });
   return [
     step("tools", "A fast installer, apart from the environment.", toolCommands()),
-    ...systemSteps(facts).map((command) => step("system", "System packages that CI installs.", [command], { mend: false })),
-    step("project", "The project, with all that its tests are said to need.", projectCommands(facts, needs, era, tests), {
-      must: true,
-    }),
+    ...systemSteps(facts).map((command) => step("system", "System packages that CI installs.", [command])),
+    step(
+      "project",
+      "The project, with all that its tests are said to need.",
+      projectCommands(facts, needs, era, tests),
+      {
+        must: true,
+      },
+    ),
     step("tests", "What the tests are said to need.", testCommands(facts, needs, era, tests), { must: true }),
     step("pytest", "Does pytest work with this Python?", [trialCommand(), ...newerPytest(facts, choices)]),
     ...optionalSteps(facts, needs, era).map((commands) =>
-      step("optional", "Extras that tests may use.", commands, { mend: false }),
+      step("optional", "Extras that tests may use.", commands),
     ),
-    ...importSteps(facts, choices).map((command) => step("imports", "Is what the tests import there?", [command])),
+    ...importSteps(facts).map((command) => step("imports", "Is what the tests import there?", [command])),
     ...facts.services.flatMap((service) => {
       const command = serviceCommand(service, facts.serviceEnv);
-      return command === null ? [] : [step(`service ${service}`, "A service that CI starts.", [command], { mend: false })];
+      return command === null ? [] : [step(`service ${service}`, "A service that CI starts.", [command])];
     }),
   ];
 }
@@ -77,7 +80,7 @@ function toolCommands(): string[] {
   const index = `UV_DEFAULT_INDEX="\${UV_DEFAULT_INDEX:-\${UV_INDEX_URL:-\${PIP_INDEX_URL:-https://pypi.org/simple}}}"`;
   const uv = `exec ${TOOLS}/bin/uv pip install --quiet --python ${PYTHON} "$@"`;
   const pip = [
-    "set -- $(for a; do case $a in --exclude-newer*) skip=1;; *) [ -n \"$skip\" ] || printf '%s\\n' \"$a\"; skip=;; esac; done)",
+    'set -- $(for a; do case $a in --exclude-newer*) skip=1;; *) [ -n "$skip" ] || printf \'%s\\n\' "$a"; skip=;; esac; done)',
     `exec ${PYTHON} -m pip install --quiet "$@"`,
   ].join("\n");
   const write = (script: string) =>
@@ -87,7 +90,8 @@ function toolCommands(): string[] {
 }
 
 /** Large, or nothing that a test of Python code is about. */
-const NO_SYSTEM = /^(?:texlive|latex|google-chrome|firefox|chromium|python[\d.]|python3?-|pypy|gh$|docker|sudo$|git$|curl$|wget$|ca-cert)/;
+const NO_SYSTEM =
+  /^(?:texlive|latex|google-chrome|firefox|chromium|python[\d.]|python3?-|pypy|gh$|docker|sudo$|git$|curl$|wget$|ca-cert)/;
 
 function systemSteps({ apt, extension }: Facts): string[] {
   const names = [...new Set(apt)].filter((name) => !NO_SYSTEM.test(name)).slice(0, 25);
@@ -107,7 +111,8 @@ function projectCommands(facts: Facts, { extras }: Needs, era: string, tests: st
   // Such an editable install builds anew at import, with tools that an isolated build has thrown away.
   const rebuilds = /mesonpy|scikit_build/.test(facts.backend);
   const open = `${INSTALL}${era} ${build} && ${INSTALL}${era} --no-build-isolation`;
-  const editable = (what: string, more = "") => `${rebuilds ? `${open}` : `${INSTALL}${era}`} -e ${quote(what)}${more}`;
+  const editable = (what: string, more = "") =>
+    `${rebuilds ? `${open}` : `${INSTALL}${era}`} -e ${quote(what)}${more}`;
   return [
     editable(target, ` ${tests}`),
     editable(target),
@@ -121,7 +126,9 @@ function projectCommands(facts: Facts, { extras }: Needs, era: string, tests: st
 
 /** Once more after the project came with them: then there is nothing to do, and it takes no time. */
 function testCommands(facts: Facts, { requirements, files }: Needs, era: string, tests: string): string[] {
-  const named = facts.requirementFiles.filter(({ path }) => files.includes(path)).flatMap(({ names }) => names);
+  const named = facts.requirementFiles
+    .filter(({ path }) => files.includes(path))
+    .flatMap(({ names }) => names);
   const each = [...requirements, ...named].map(quote).join(" ");
   return [
     `${INSTALL}${era} ${tests}`,
@@ -139,7 +146,9 @@ function optionalSteps(facts: Facts, { optional }: Needs, era: string): string[]
   if (optional.length === 0) return [];
   const dependencies = facts.dependencies.map(quote).join(" ");
   const wanted = optional.map(quote).join(" ");
-  return [[`timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "), oneByOne(wanted, era)]];
+  return [
+    [`timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "), oneByOne(wanted, era)],
+  ];
 }
 
 function trialCommand(): string {
@@ -150,12 +159,13 @@ function trialCommand(): string {
 
 function newerPytest(facts: Facts, { era }: Choices): string[] {
   if (era === null) return [];
-  const newer = (date: string) => `${INSTALL} --exclude-newer ${date}T00:00:00Z --upgrade-package pytest pytest && ${trialCommand()}`;
+  const newer = (date: string) =>
+    `${INSTALL} --exclude-newer ${date}T00:00:00Z --upgrade-package pytest pytest && ${trialCommand()}`;
   return [newer(laterThan(era, facts)), newer(facts.today)];
 }
 
-function importSteps({ imports }: Facts, { givenUp }: Choices): string[] {
-  const modules = imports.filter((module) => /^[A-Za-z]\w*$/.test(module) && !givenUp.has(module)).slice(0, 40);
+function importSteps({ imports }: Facts): string[] {
+  const modules = imports.filter((module) => /^[A-Za-z]\w*$/.test(module)).slice(0, 40);
   if (modules.length === 0) return [];
   const script = [
     "import importlib.util, sys",

@@ -15,12 +15,27 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
   ["module", /No module named '?([A-Za-z_][\w.]*)'?/],
   ["fixture", /fixture '(\w+)' not found/],
   ["library", /(?:lib[\w.+-]+\.so[\w.]*): cannot open shared object file/],
-  ["metadata", /PackageNotFoundError: ([\w.-]+)|No package metadata was found for '?([\w.-]+)|DistributionNotFound/],
+  [
+    "metadata",
+    /PackageNotFoundError: ([\w.-]+)|No package metadata was found for '?([\w.-]+)|DistributionNotFound/,
+  ],
   ["program", /No such file or directory: '([A-Za-z][\w.+-]*)'|(?:^|[\s:])([\w+-]+): (?:command )?not found/],
-  ["service", /[Cc]onnection refused|Can't connect to (?:local )?(?:MySQL|server)|could not connect to server|connection to server .*failed|Error 111 connecting/],
-  ["database", /(?:role|database|user) "?[\w-]+"? does not exist|Access denied for user|Unknown database|authentication failed/],
-  ["plugin", /async def functions are not natively supported|unrecognized arguments|Unknown pytest\.mark|not found in `markers`|unknown hook/],
-  ["variable", /KeyError: '[A-Z][A-Z0-9_]{3,}'|environment variable|ImproperlyConfigured|settings are not configured/],
+  [
+    "service",
+    /[Cc]onnection refused|Can't connect to (?:local )?(?:MySQL|server)|could not connect to server|connection to server .*failed|Error 111 connecting/,
+  ],
+  [
+    "database",
+    /(?:role|database|user) "?[\w-]+"? does not exist|Access denied for user|Unknown database|authentication failed/,
+  ],
+  [
+    "plugin",
+    /async def functions are not natively supported|unrecognized arguments|Unknown pytest\.mark|not found in `markers`|unknown hook/,
+  ],
+  [
+    "variable",
+    /KeyError: '[A-Z][A-Z0-9_]{3,}'|environment variable|ImproperlyConfigured|settings are not configured/,
+  ],
   ["locale", /unsupported locale setting|ZoneInfoNotFoundError|No time zone found/],
   ["name", /cannot import name '\w+' from|module '[\w.]+' has no attribute '\w+'/],
 ];
@@ -66,11 +81,16 @@ function keyOf(text: string): string | null {
     const match = sign.exec(text);
     if (match === null) continue;
     const name = match.slice(1).find((group) => group !== undefined);
-    return kind === "module" && name !== undefined ? `module:${name}` : `${kind}:${name ?? lastWords(match[0])}`;
+    return kind === "module" && name !== undefined
+      ? `module:${name}`
+      : `${kind}:${name ?? lastWords(match[0])}`;
   }
   return null;
 }
 
 function lastWords(text: string): string {
-  return text.trim().replaceAll(/[^\w.-]+/g, "-").slice(-50);
+  return text
+    .trim()
+    .replaceAll(/[^\w.-]+/g, "-")
+    .slice(-50);
 }

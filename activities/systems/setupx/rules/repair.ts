@@ -23,8 +23,12 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
     ...(header === undefined ? [] : [packageWith(`/include/(.*/)?${escaped(header)}$`)]),
     ...(library === undefined ? [] : [packageWith(`/${escaped(library)}$`)]),
     ...(linked === undefined ? [] : [packageWith(`/lib${escaped(linked)}\\.so$`)]),
-    ...(configured === undefined ? [] : [`${packageWith(`/pkgconfig/${escaped(configured)}\\.pc$`)} pkg-config`]),
-    ...(program === undefined ? [] : [`${APT} ${program} || ${packageWith(`^/usr/s?bin/${escaped(program)}$`)}`]),
+    ...(configured === undefined
+      ? []
+      : [`${packageWith(`/pkgconfig/${escaped(configured)}\\.pc$`)} pkg-config`]),
+    ...(program === undefined
+      ? []
+      : [`${APT} ${program} || ${packageWith(`^/usr/s?bin/${escaped(program)}$`)}`]),
     ...missingModules(message, facts).map((module) => installCommand(facts, choices, module)),
   ];
 }
@@ -53,6 +57,8 @@ export function unbuildable(message: string, { name }: Facts): string[] {
     /Failed building (?:wheel|editable) for ([A-Za-z0-9][\w.-]*)/g,
     /Failed to build ([A-Za-z0-9][\w.-]*)$/gm,
   ];
-  const found = patterns.flatMap((pattern) => [...message.matchAll(pattern)].map((match) => plainName(match[1] ?? "")));
+  const found = patterns.flatMap((pattern) =>
+    [...message.matchAll(pattern)].map((match) => plainName(match[1] ?? "")),
+  );
   return [...new Set(found)].filter((one) => one !== "" && one !== plainName(name));
 }

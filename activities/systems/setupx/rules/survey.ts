@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { emptyFacts, type Facts, readFacts } from "./facts.ts";
 import type { Turn } from "../roles/turn.ts";
+import { emptyFacts, type Facts, readFacts } from "./facts.ts";
 
 /** In the order in which they build on each other; one script to Python. */
 const PARTS = ["read", "declared", "environments", "tests", "survey"];

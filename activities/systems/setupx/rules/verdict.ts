@@ -11,7 +11,9 @@ export interface Verdict {
 
 /** The verdict in a verifier's hint; null when a verifier of another kind wrote it. */
 export function readVerdict(hint: string): Verdict | null {
-  const counts = /\(collected (\d+), passed (\d+), failed (\d+), skipped \d+, not collected (\d+)\)/.exec(hint);
+  const counts = /\(collected (\d+), passed (\d+), failed (\d+), skipped \d+, not collected (\d+)\)/.exec(
+    hint,
+  );
   if (counts === null) return null;
   const [collected = 0, passed = 0, failed = 0, uncollected = 0] = counts.slice(1).map(Number);
   const rest = hint.slice((counts.index ?? 0) + counts[0].length);

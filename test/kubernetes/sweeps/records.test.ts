@@ -1,7 +1,7 @@
 import test from "ava";
-import { onCluster } from "../support/cluster.ts";
-import { freshState } from "../sweeps/bench.ts";
-import { sameSweep } from "../sweeps/same-records.ts";
+import { onCluster } from "../../support/cluster.ts";
+import { freshState } from "../../sweeps/bench.ts";
+import { sameSweep } from "../../sweeps/same-records.ts";
 
 await onCluster("sweep", ({ kubeconfig, namespace, cluster, base }) => {
   test.serial("a sweep in pods leaves the records of a local one, and no pod", async (t) => {

@@ -1,10 +1,12 @@
 import type { DecideInput, DecideOutput } from "../roles/decide.ts";
+import type { Suggestion } from "../roles/turn.ts";
 import { finish, setVariable, shell, tryUnit, verify } from "./answers.ts";
 import type { Facts } from "./facts.ts";
 import { changedSince, commandOf, purposeOf, saidBy, timesRun, triesSince, turnsFor } from "./history.ts";
 import { needsOf } from "./needs.ts";
 import { freshCommand, planOf, type Step } from "./plan.ts";
 import { repairsOf } from "./repair.ts";
+import { VERY_MESSAGE } from "./select.ts";
 import {
   bestEra,
   failedVerifications,
@@ -55,6 +57,14 @@ function survey(turns: DecideInput["turns"]): DecideOutput {
 }
 
 const MENDED = /^(?:fresh|tools|project|tests|pytest|imports|verify)$/;
+/** Below it are likenesses of words. */
+const SURE = 0.5;
+
+function isWorthTrying({ commands, environment, reason, confidence }: Suggestion): boolean {
+  const runs = commands.length + Object.keys(environment).length > 0;
+  return runs && (reason === VERY_MESSAGE || confidence >= SURE);
+}
+
 const MOST_TRIES = 4;
 const MOST_TRIES_IN_ALL = 16;
 const MOST_REPAIRS = 4;
@@ -71,9 +81,7 @@ function mend(
   const purpose = failed.action.kind === "verify" ? "verify" : purposeOf(failed);
   const repairing = purpose === "repair" ? lastMended(turns, index) : index;
   if (repairing === null || (purpose !== "repair" && !MENDED.test(purpose))) return null;
-  const unit = suggestions.find(
-    ({ commands, environment }) => commands.length + Object.keys(environment).length > 0,
-  );
+  const unit = suggestions.find(isWorthTrying);
   const all = turns.filter(({ action }) => action.kind === "try").length;
   if (lastError !== null && unit && triesSince(turns, repairing) < MOST_TRIES && all < MOST_TRIES_IN_ALL) {
     return tryUnit(`try: ${unit.reason || "Experience with like failures."}`, unit.unit);

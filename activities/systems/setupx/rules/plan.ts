@@ -8,6 +8,12 @@ export const PYTHON = "/workspace/venv/bin/python";
 const TOOLS = "/workspace/tools";
 /** `uv pip install` into the environment, from the index that pip is told of. */
 const INSTALL = `${TOOLS}/install`;
+/** Says of each module that the environment lacks that it does, in Python's words; a file, so that no command has them. */
+const IMPORTS = `${TOOLS}/imports`;
+const IMPORTS_SCRIPT = `#!${PYTHON}
+import importlib.util, sys
+missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
+sys.exit("\\n".join("ModuleNotFoundError: No module named '%s'" % name for name in missing) or 0)`;
 
 /** One part of the plan. Its commands are alternatives, the preferred one first; one of them has to succeed. */
 export interface Step {
@@ -49,14 +55,14 @@ export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
     step(
       "project",
       "The project, with all that its tests are said to need.",
-      projectCommands(facts, needs, era, tests),
+      projectCommands(facts, needs, choices, tests),
       {
         must: true,
       },
     ),
     step("tests", "What the tests are said to need.", testCommands(facts, needs, era, tests), { must: true }),
     step("pytest", "Does pytest work with this Python?", [trialCommand(), ...newerPytest(facts, choices)]),
-    ...optionalSteps(facts, needs, era).map((commands) =>
+    ...optionalSteps(facts, needs, choices).map((commands) =>
       step("optional", "Extras that tests may use.", commands),
     ),
     ...importSteps(facts).map((command) => step("imports", "Is what the tests import there?", [command])),
@@ -67,13 +73,24 @@ export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
   ];
 }
 
-function eraFlags(facts: Facts, { era, relaxed }: Choices): string {
+function eraFlags(facts: Facts, { era, relaxed }: Choices, more = ""): string {
   if (era === null) return "";
   const later = [...relaxed].map(([name, times]) => {
     const date = times > 1 ? facts.today : laterThan(era, facts);
     return ` --exclude-newer-package ${quote(`${name}=${date}T00:00:00Z`)}`;
   });
-  return ` --exclude-newer ${era}T00:00:00Z${later.join("")}`;
+  return ` --exclude-newer ${era}T00:00:00Z${more}${later.join("")}`;
+}
+
+/** setuptools installs editably (PEP 660) since then. */
+const EDITABLE_SINCE = "2022-09-01";
+
+/** The era's flags for an editable install: its build tools have to know how. */
+function editableFlags(facts: Facts, choices: Choices): string {
+  const { era } = choices;
+  if (era === null || era >= EDITABLE_SINCE || choices.relaxed.has("setuptools"))
+    return eraFlags(facts, choices);
+  return eraFlags(facts, choices, ` --exclude-newer-package setuptools=${laterThan(era, facts)}T00:00:00Z`);
 }
 
 function toolCommands(): string[] {
@@ -83,8 +100,9 @@ function toolCommands(): string[] {
     'set -- $(for a; do case $a in --exclude-newer*) skip=1;; *) [ -n "$skip" ] || printf \'%s\\n\' "$a"; skip=;; esac; done)',
     `exec ${PYTHON} -m pip install --quiet "$@"`,
   ].join("\n");
+  const file = (path: string, script: string) => `cat > ${path} <<'END'\n${script}\nEND\nchmod +x ${path}`;
   const write = (script: string) =>
-    `cat > ${INSTALL} <<'END'\n#!/bin/sh\n${script}\nEND\nchmod +x ${INSTALL}`;
+    `${file(INSTALL, `#!/bin/sh\n${script}`)}\n${file(IMPORTS, IMPORTS_SCRIPT)}`;
   const venv = `python3 -m venv ${TOOLS} && ${TOOLS}/bin/python -m pip install --quiet uv`;
   return [`set -e\n${venv}\n${write(`export ${index}\n${uv}`)}`, `set -e\nmkdir -p ${TOOLS}\n${write(pip)}`];
 }
@@ -101,7 +119,9 @@ function systemSteps({ apt, extension }: Facts): string[] {
   return [`apt-get update -qq && apt-get install -y -qq --no-install-recommends $(${known})`];
 }
 
-function projectCommands(facts: Facts, { extras }: Needs, era: string, tests: string): string[] {
+function projectCommands(facts: Facts, { extras }: Needs, choices: Choices, tests: string): string[] {
+  const era = eraFlags(facts, choices);
+  const newer = editableFlags(facts, choices);
   const target = extras.length > 0 ? `.[${extras.join(",")}]` : ".";
   const build = ["setuptools", "wheel", ...facts.buildRequires].map(quote).join(" ");
   const path = `${PYTHON} -c 'import sysconfig,os; open(os.path.join(sysconfig.get_path("purelib"), "repository.pth"), "w").write("/workspace/repo\\n/workspace/repo/src\\n")'`;
@@ -112,7 +132,7 @@ function projectCommands(facts: Facts, { extras }: Needs, era: string, tests: st
   const rebuilds = /mesonpy|scikit_build/.test(facts.backend);
   const open = `${INSTALL}${era} ${build} && ${INSTALL}${era} --no-build-isolation`;
   const editable = (what: string, more = "") =>
-    `${rebuilds ? `${open}` : `${INSTALL}${era}`} -e ${quote(what)}${more}`;
+    `${rebuilds ? `${open}` : `${INSTALL}${newer}`} -e ${quote(what)}${more}`;
   return [
     editable(target, ` ${tests}`),
     editable(target),
@@ -142,12 +162,27 @@ function oneByOne(requirements: string, era: string): string {
   return `for one in ${requirements}; do timeout 240 ${INSTALL}${era} "$one" || echo "left out: $one"; done`;
 }
 
-function optionalSteps(facts: Facts, { optional }: Needs, era: string): string[][] {
+/** Wheels of a later time come before what has to be compiled. */
+function eachThatCan(requirements: string, era: string, facts: Facts, choices: Choices): string {
+  const wheels =
+    choices.era === null
+      ? []
+      : [`${INSTALL} --no-build --exclude-newer ${laterThan(choices.era, facts)}T00:00:00Z`];
+  const ways = [`${INSTALL} --no-build${era}`, ...wheels, `timeout 240 ${INSTALL}${era}`];
+  const each = ways.map((way) => `${way} "$one" 2>/dev/null`).join(" || ");
+  return `for one in ${requirements}; do ${each} || echo "left out: $one"; done`;
+}
+
+function optionalSteps(facts: Facts, { optional }: Needs, choices: Choices): string[][] {
   if (optional.length === 0) return [];
+  const era = eraFlags(facts, choices);
   const dependencies = facts.dependencies.map(quote).join(" ");
   const wanted = optional.map(quote).join(" ");
   return [
-    [`timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "), oneByOne(wanted, era)],
+    [
+      `timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "),
+      eachThatCan(wanted, era, facts, choices),
+    ],
   ];
 }
 
@@ -157,22 +192,20 @@ function trialCommand(): string {
   return `mkdir -p ${folder} && printf '${tests}' > ${folder}/test_trial.py && cd ${folder} && ${PYTHON} -m pytest -q -p no:cacheprovider --rootdir . test_trial.py`;
 }
 
+/** What pytest itself needs may be too old for this Python; then pytest may be. */
 function newerPytest(facts: Facts, { era }: Choices): string[] {
   if (era === null) return [];
-  const newer = (date: string) =>
-    `${INSTALL} --exclude-newer ${date}T00:00:00Z --upgrade-package pytest pytest && ${trialCommand()}`;
-  return [newer(laterThan(era, facts)), newer(facts.today)];
+  const newer = (date: string, what: string) =>
+    `${INSTALL} --exclude-newer ${date}T00:00:00Z --upgrade ${what} && ${trialCommand()}`;
+  const same = `"pytest==$(${PYTHON} -c 'import importlib.metadata as data; print(data.version("pytest"))')"`;
+  const later = laterThan(era, facts);
+  return [newer(later, same), newer(later, "pytest"), newer(facts.today, "pytest")];
 }
 
 function importSteps({ imports }: Facts): string[] {
   const modules = imports.filter((module) => /^[A-Za-z]\w*$/.test(module)).slice(0, 40);
   if (modules.length === 0) return [];
-  const script = [
-    "import importlib.util, sys",
-    "missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]",
-    `sys.exit("\\n".join("ModuleNotFoundError: No module named '%s'" % name for name in missing))`,
-  ].join("\n");
-  return [`${PYTHON} - ${modules.join(" ")} <<'END'\n${script}\nEND`];
+  return [`${IMPORTS} ${modules.join(" ")}`];
 }
 
 export function installCommand(facts: Facts, choices: Choices, what: string): string {

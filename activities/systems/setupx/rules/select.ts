@@ -1,6 +1,8 @@
 import type { SelectInput, SelectOutput } from "../roles/select.ts";
 
 const NAMED = 0.5;
+/** The reason of a choice that is more than likeness of words. */
+export const VERY_MESSAGE = "It is about this very message.";
 
 /**
  * The Selector as rules: a unit fits when the situation has the very message that it is about, or half of the words that it
@@ -20,10 +22,7 @@ export function selectByRules({ situation, candidates, most }: SelectInput): Sel
     .slice(0, most)
     .map(({ candidate: { unit, pattern, composite }, named }) => ({
       unit,
-      reason:
-        pattern === null
-          ? `It names ${Math.round(named * 100)} % of its words.`
-          : "It is about this very message.",
+      reason: pattern === null ? `It names ${Math.round(named * 100)} % of its words.` : VERY_MESSAGE,
       confidence: Math.min(1, composite),
     }));
   return { selected };

@@ -14,7 +14,8 @@ def tox_facts(facts, text):
         for line in ini_value(parser, section, "deps").splitlines():
             line = line.strip()
             factor = re.match(r"^!?[A-Za-z0-9_{},!.-]+:\s+?(.*)$", line)
-            if factor and re.search(r"doc|lint|flake|style|type|mypy|cov-report", line.split(":")[0]):
+            # Conditions other than on Python and tests choose among old, lowest or special versions.
+            if factor and not re.match(r"^!?\{?(py|test|unit|cov|cpython)", line):
                 continue
             line = factor.group(1).strip() if factor else line
             if line.startswith("-r"):

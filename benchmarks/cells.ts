@@ -41,6 +41,25 @@ export function lockDifferences(before: SweepPlan["lock"], after: SweepPlan["loc
     .map((key) => `${key}: ${was.get(key) ?? "absent"} → ${is.get(key) ?? "absent"}`);
 }
 
+/**
+ * Whether the second lock asks for what the first did and for more arms of the same matrix: a matrix grows, and its cells
+ * that are done stay done.
+ */
+export function addsArms(before: SweepPlan["lock"], after: SweepPlan["lock"]): boolean {
+  if (before.matrix === null || before.matrix !== after.matrix) return false;
+  const known = new Set(before.arms.map(({ id }) => id));
+  const same = <T>(was: Record<string, T>, is: Record<string, T>) =>
+    Object.fromEntries(Object.keys(was).flatMap((key) => (key in is ? [[key, is[key] as T]] : [])));
+  const without = {
+    ...after,
+    arms: after.arms.filter(({ id }) => known.has(id)),
+    models: same(before.models, after.models),
+    knowledge: same(before.knowledge, after.knowledge),
+    prompts: same(before.prompts, after.prompts),
+  };
+  return after.arms.length > known.size && lockDifferences(before, without).length === 0;
+}
+
 function flatten(value: unknown, prefix = "", into = new Map<string, string>()): Map<string, string> {
   if (value !== null && typeof value === "object") {
     for (const [key, inner] of Object.entries(value)) flatten(inner, prefix ? `${prefix}.${key}` : key, into);

@@ -48,6 +48,8 @@ export const sweepPlan = z.strictObject({
   sweep: z.string().regex(SWEEP_ID),
   created_at: z.string(),
   lock: z.strictObject({
+    /** Name of the matrix that says the arms; a sweep of one may get more arms later. */
+    matrix: z.string().nullable(),
     suite: z.string(),
     suite_digest: z.string(),
     tasks: z.array(z.string()).min(1),
@@ -108,6 +110,8 @@ export const sweepPlan = z.strictObject({
     endpoints: z.record(z.string(), endpointPlan),
     /** Whether equal requests are answered from the state folder. */
     model_cache: z.boolean(),
+    /** Pairs of arms that are compared at the end. */
+    compare: z.array(z.tuple([z.string(), z.string()])),
     /** Of the whole sweep. */
     spending: spendingLimit,
   }),

@@ -101,6 +101,13 @@ verb(
   (it, options, [id]) => it.reportSweep(options, String(id)),
 );
 verb(
+  "compare <sides...>",
+  "pair two arms on the repositories that both ran (McNemar, who wins where): SWEEP/ARM SWEEP/ARM, or a sweep's first with each",
+  "pnpm bench compare ablation/setupx ablation/setupx+off",
+  () => import("./commands/compare.ts"),
+  (it, options, sides) => it.compareSweeps(options, sides),
+);
+verb(
   "pause <sweep>",
   "start no new cell; running ones finish",
   "pnpm bench pause pypi-smoke-20260101-120000",

@@ -4,6 +4,7 @@ import { option } from "./options.ts";
 
 /** Options of single systems; a list makes an arm for each value. What is left out is as the system has it. */
 export interface SystemOptions {
+  matrix?: string;
   script?: string;
   xpu?: string[];
   retriever?: string[];
@@ -15,6 +16,9 @@ export interface SystemOptions {
 
 export function addSystemOptions(command: Command): Command {
   return command
+    .addOption(
+      option("--matrix <name|file>", "arms of a matrix: a name (setupx) or a YAML file (docs/matrices.md)"),
+    )
     .addOption(option("--script <file|dir>", "for the system `script`: one script, or a folder of <task>.sh"))
     .addOption(
       option("--xpu <on|off>", "for setupx: whether it is given experience; on,off compares").argParser(

@@ -1,5 +1,8 @@
+import type { Client } from "@temporalio/client";
+import { workflowState } from "../../activities/reaper/ask.ts";
 import { reapOrphans } from "../../activities/reaper/reap.ts";
-import { cellsOf } from "../../benchmarks/cells.ts";
+import { addsArms, cellsOf } from "../../benchmarks/cells.ts";
+import { UsageError } from "../../benchmarks/usage-error.ts";
 import { counted } from "../../results/format.ts";
 import { makeDeps } from "../../workers/deps.ts";
 import type { SweepOptions } from "../cli/options.ts";
@@ -12,7 +15,7 @@ import { changeParallel, connect, startSweep, unpauseInterrupted } from "../swee
 import { showDryRun } from "../sweep/dry-run.ts";
 import { checkKeys, keyVariables } from "../sweep/models.ts";
 import { resolveWish } from "../sweep/plan.ts";
-import { draftSweep, writeSweep } from "../sweep/prepare.ts";
+import { type Draft, draftSweep, writeSweep } from "../sweep/prepare.ts";
 import { ensureReaper } from "../sweep/reaper.ts";
 
 /** `bench --suite …`: starts a sweep, or attaches to the one of the same id, and follows it to its table. */
@@ -31,8 +34,9 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const deps = makeDeps(options.state, service);
   const driver = deps.driver(draft.plan);
   await checkCapabilities(driver, draft.plan);
-  const { plan, folder, before } = await writeSweep(draft);
   const client = await connect(service);
+  await refuseGrowing(client, draft);
+  const { plan, folder, before } = await writeSweep(draft);
   await reapOrphans(client, service.server, driver);
   await ensureReaper(client, plan, deps.host);
   const started = await startSweep(client, folder, plan);
@@ -56,4 +60,13 @@ export async function runSweep(options: SweepOptions): Promise<number> {
     return 0;
   }
   return attend({ client, service, started, plan, folder, driver, options, writer });
+}
+
+/** The cells of a running sweep are counted through by number: new ones in between would shift them. */
+async function refuseGrowing(client: Client, { plan, before }: Draft): Promise<void> {
+  if (before === null || !addsArms(before.lock, plan.lock)) return;
+  if ((await workflowState(client, plan.sweep)) !== "running") return;
+  throw new UsageError(
+    `--matrix ${plan.lock.matrix}: sweep ${plan.sweep} runs, and arms are added to one that has ended; wait, or \`pnpm bench cancel ${plan.sweep}\``,
+  );
 }

@@ -7,6 +7,8 @@ import { readRecords } from "../../activities/store/sweep-folder.ts";
 import { cellsOf } from "../../benchmarks/cells.ts";
 import { loadSuite } from "../../benchmarks/load.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
+import { compareArms } from "../../results/compare.ts";
+import { renderComparison } from "../../results/compare-table.ts";
 import { oneLine } from "../../results/format.ts";
 import type { RunRecord } from "../../results/record.ts";
 import { compareWithRecorded, renderRecordedComparison } from "../../results/recorded.ts";
@@ -14,6 +16,7 @@ import { renderTable } from "../../results/table.ts";
 import { writeResults } from "../../results/write-results.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import type { ProgressWriter } from "../cli/progress.ts";
+import { textOptions } from "../cli/text-options.ts";
 import { isStackKept, keepStack, stopStack } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
 import { INTERRUPTED } from "./client.ts";
@@ -113,10 +116,7 @@ export async function printResults(plan: SweepPlan, folder: string, json: boolea
   const summary = await writeResults(folder, { sweep: plan.sweep, suite: plan.lock.suite, records });
   if (json) process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
   else {
-    const text = {
-      width: process.stdout.columns ?? 100,
-      color: process.stdout.isTTY && !process.env.NO_COLOR,
-    };
+    const text = textOptions();
     const table = renderTable(summary.groups, text);
     process.stdout.write(`\n${summary.groups.length === 0 ? "No cell has ended yet." : table}\n`);
     const naive = records.filter((record) => record.system === "naive");
@@ -126,6 +126,10 @@ export async function printResults(plan: SweepPlan, folder: string, json: boolea
       process.stdout.write(
         `\nnaive, against the suite's record: ${renderRecordedComparison(comparison, text)}\n`,
       );
+    }
+    for (const pair of plan.settings.compare) {
+      const [a, b] = pair.map((arm) => ({ label: arm, records: records.filter((one) => one.arm === arm) }));
+      if (a && b) process.stdout.write(`\n${renderComparison(compareArms(a, b), text)}\n`);
     }
     process.stdout.write(`\n${ungradedText(plan, records)}Results: ${folder}\n`);
   }

@@ -10,15 +10,17 @@ export interface ResolvedKnowledge {
   locations: SweepPlan["settings"]["knowledge"];
 }
 
-/** The bases that the arms name, as they are now. Throws UsageError where one is not there, or may change meanwhile. */
+/** The bases that the arms name, as they are now; `made`: where those of a matrix are. Throws UsageError where one is not there, or may change meanwhile. */
 export async function resolveKnowledge(
   { state, knowledgeLive }: Pick<SweepOptions, "state" | "knowledgeLive">,
   arms: readonly Pick<ArmPlan, "options">[],
+  made: Readonly<Record<string, string>> = {},
 ): Promise<ResolvedKnowledge> {
   const names = arms.flatMap(({ options }) => (options.knowledge ? [String(options.knowledge)] : []));
   const resolved: ResolvedKnowledge = { locked: {}, locations: {} };
   for (const name of new Set(names)) {
-    const base = await openBase(name, { stateFolder: state });
+    const location = made[name] ?? locationOf(name, state);
+    const base = await openBase(location, { stateFolder: state });
     const { frozen, embedding } = await base.store.identity();
     await base.store.close();
     if (knowledgeLive && frozen !== null) {
@@ -32,7 +34,7 @@ export async function resolveKnowledge(
       );
     }
     resolved.locked[name] = { digest: frozen, embedding };
-    resolved.locations[name] = locationOf(name, state);
+    resolved.locations[name] = location;
   }
   return resolved;
 }

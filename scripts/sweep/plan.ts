@@ -11,6 +11,7 @@ import { armsOf } from "./arms.ts";
 import type { DriverPlan } from "./driver-plan.ts";
 import { checkSweepId } from "./folder.ts";
 import { type ResolvedKnowledge, resolveKnowledge } from "./knowledge.ts";
+import { type OpenMatrix, withMatrix } from "./matrix.ts";
 import { type ResolvedModels, resolveModels } from "./models.ts";
 import { readScripts } from "./scripts.ts";
 
@@ -23,12 +24,14 @@ export interface Wish {
   arms: ArmPlan[];
   models: ResolvedModels;
   knowledge: ResolvedKnowledge;
+  matrix: OpenMatrix | null;
   /** Of the system `script`: the text by task id, or by `*` for all. */
   scripts: Readonly<Record<string, string>> | null;
 }
 
 /** Checks the command line against the suite and the systems. Throws UsageError. */
-export async function resolveWish(options: SweepOptions): Promise<Wish> {
+export async function resolveWish(given: SweepOptions): Promise<Wish> {
+  const { options, matrix } = await withMatrix(given);
   if (options.suite === undefined) {
     throw new UsageError(
       "no suite given; name one with --suite (see `pnpm bench suites`), or a file of yours",
@@ -69,9 +72,10 @@ export async function resolveWish(options: SweepOptions): Promise<Wish> {
   }
   const arms = armsOf(systems, options.model, options);
   const models = await resolveModels(options);
-  const knowledge = await resolveKnowledge(options, arms);
+  const knowledge = await resolveKnowledge(options, arms, matrix?.bases ?? {});
+  refuseUnknownPairs(matrix, arms);
   const scripts = options.script === undefined ? null : await readScripts(options.script, tasks);
-  return { suite, tasks, arms, models, knowledge, scripts };
+  return { suite, tasks, arms, models, knowledge, matrix, scripts };
 }
 
 export interface Surroundings {
@@ -90,6 +94,7 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
     sweep: id,
     created_at: new Date().toISOString(),
     lock: {
+      matrix: wish.matrix?.name ?? null,
       suite: wish.suite.suite.suite,
       suite_digest: wish.suite.digest,
       tasks: wish.tasks.map((task) => task.id),
@@ -138,6 +143,7 @@ export function makePlan(id: string, options: SweepOptions, wish: Wish, around: 
       knowledge: wish.knowledge.locations,
       endpoints: wish.models.endpoints,
       model_cache: options.modelCache,
+      compare: wish.matrix?.compare ?? [],
       spending: { usd: options.sweepUsd ?? null, tokens: options.sweepTokens ?? null },
     },
   } satisfies SweepPlan);
@@ -152,6 +158,15 @@ export function freshId(suite: string, now: Date): string {
 function promptsOf(arms: readonly ArmPlan[]): Record<string, string> {
   const roles = arms.flatMap(({ system }) => systemNamed(system)?.roles ?? []);
   return Object.fromEntries(roles.map((role) => [role.name, promptDigest(role)]));
+}
+
+function refuseUnknownPairs(matrix: OpenMatrix | null, arms: readonly ArmPlan[]): void {
+  const ids = arms.map(({ id }) => id);
+  const unknown = matrix?.compare.flat().find((id) => !ids.includes(id));
+  if (unknown === undefined) return;
+  throw new UsageError(
+    `--matrix ${matrix?.name}: compare names ${unknown}, which is no arm of it; there are ${ids.join(", ")}`,
+  );
 }
 
 /** Both are kept in sweep.json, and what is kept is shown. */

@@ -5,7 +5,7 @@ import type { BaseRecipe } from "../../activities/sandbox/base/made.ts";
 import { fileBlobStore } from "../../activities/store/blobs.ts";
 import { withLock } from "../../activities/store/lock.ts";
 import { writePlan } from "../../activities/store/sweep-folder.ts";
-import { lockDifferences } from "../../benchmarks/cells.ts";
+import { addsArms, lockDifferences } from "../../benchmarks/cells.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import type { SweepOptions } from "../cli/options.ts";
@@ -30,6 +30,8 @@ export interface Draft {
   folder: string;
   state: string;
   wish: Wish;
+  /** The plan that is there already; null when the sweep is new. */
+  before: SweepPlan | null;
 }
 
 export interface Prepared {
@@ -68,7 +70,7 @@ export async function draftSweep(
     harness: await harnessVersion(),
   });
   if (before !== null) refuseChanged(folder, before, plan);
-  return { plan, folder, state: options.state, wish };
+  return { plan, folder, state: options.state, wish, before };
 }
 
 /**
@@ -89,14 +91,15 @@ async function writeOrCompare(folder: string, plan: SweepPlan, wish: Wish): Prom
   }
   refuseOther(folder, plan.sweep, before);
   refuseChanged(folder, before, plan);
-  const now = { ...before, settings: plan.settings };
+  const lock = addsArms(before.lock, plan.lock) ? plan.lock : before.lock;
+  const now = { ...before, lock, settings: plan.settings };
   await writePlan(folder, now);
   return { plan: now, folder, before };
 }
 
 function refuseChanged(folder: string, before: SweepPlan, plan: SweepPlan): void {
   const differences = lockDifferences(before.lock, plan.lock);
-  if (differences.length === 0) return;
+  if (differences.length === 0 || addsArms(before.lock, plan.lock)) return;
   throw new UsageError(
     `${join(folder, "sweep.json")}: sweep ${before.sweep} was started otherwise (${differences.slice(0, 3).join("; ")}` +
       `${differences.length > 3 ? `; ${differences.length - 3} more` : ""}); ask for the same, or take another --id`,

@@ -7,6 +7,7 @@ export function planOf(driver: SweepPlan["lock"]["driver"], task: string): Sweep
     sweep: "s",
     created_at: "2026-01-01T00:00:00Z",
     lock: {
+      matrix: null,
       suite: "suite",
       suite_digest: "d",
       tasks: [task],
@@ -49,6 +50,7 @@ export function planOf(driver: SweepPlan["lock"]["driver"], task: string): Sweep
       knowledge: {},
       endpoints: {},
       model_cache: false,
+      compare: [],
       spending: { usd: null, tokens: null },
     },
   });

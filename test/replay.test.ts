@@ -10,7 +10,7 @@ Runtime.install({ logger: new DefaultLogger("ERROR") });
 test("recorded histories replay under the present workflows", async (t) => {
   const workflowBundle = await bundleWorkflows();
   const names = await readdir(FOLDER);
-  t.true(names.length >= 8);
+  t.true(names.length >= 10);
   for (const name of names) {
     const { workflowId, history } = JSON.parse(await readFile(new URL(name, FOLDER), "utf8"));
     await t.notThrowsAsync(Worker.runReplayHistory({ workflowBundle }, history, workflowId), name);

@@ -2,11 +2,16 @@ import { ApplicationFailure } from "@temporalio/common";
 import { CAUSES, type Cause } from "../../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "../../workflows/activities.ts";
 import type { SweepInput } from "../../workflows/sweep.ts";
-import type { AttemptFacts, CellRef, RunOutcome, SandboxKey } from "../../workflows/types.ts";
+import type { Action, AttemptFacts, CellRef, Move, RunOutcome, SandboxKey } from "../../workflows/types.ts";
 
 export interface Simulation {
   cells: number;
   steps: number;
+  /** The system of the cells, else nop, and its decisions, else `steps` commands. */
+  system?: string;
+  decides?: (step: number, part: number, about: string) => Action;
+  /** Exit code of a command or of variables, by the digest of their text; else 0. */
+  exits?: (digest: string) => number;
   /** The cause that the n-th attempt of a cell's sandbox creation fails with, or null. */
   failWith?: (cell: string, attempt: number) => Cause | null;
   /** Milliseconds that a step takes. */
@@ -24,6 +29,8 @@ export interface Seen {
   rebuilt: string[];
   /** Schedules whose reaper came round. */
   reaped: string[];
+  /** Moves as `STEP.PART KIND WHAT`, in the order in which they ended. */
+  moved: string[];
   /** Numbers of the steps decided, in order. */
   decided: number[];
   /** The most cells that were at work at the same time. */
@@ -37,7 +44,16 @@ export function simulatedActivities(simulation: Simulation): {
   activities: GeneralActivities & HostActivities;
   seen: Seen;
 } {
-  const seen: Seen = { published: [], opened: [], closed: [], rebuilt: [], reaped: [], decided: [], peak: 0 };
+  const seen: Seen = {
+    published: [],
+    opened: [],
+    closed: [],
+    rebuilt: [],
+    reaped: [],
+    moved: [],
+    decided: [],
+    peak: 0,
+  };
   const working = new Set<string>();
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
   const lose = (sandbox: string, step: number) => {
@@ -52,7 +68,7 @@ export function simulatedActivities(simulation: Simulation): {
     async nextCells({ from, limit }) {
       const end = Math.min(from + limit, simulation.cells);
       const cells: CellRef[] = [];
-      for (let index = from; index < end; index++) cells.push(cellRef(index));
+      for (let index = from; index < end; index++) cells.push(cellRef(index, simulation.system ?? "nop"));
       return { cells, next: end < simulation.cells ? end : null, total: simulation.cells, settled: 0 };
     },
     writeResults: async () => undefined,
@@ -94,16 +110,19 @@ export function simulatedActivities(simulation: Simulation): {
       return { destroyed: 0, left: 0, over: false };
     },
     refuseCell: async () => null,
-    async decide({ step }) {
+    async decide({ step, part, about }) {
       seen.decided.push(step);
+      if (simulation.decides) return simulation.decides(step, part, about);
       return step > simulation.steps
         ? { kind: "finish", claim: true, message: "done" }
         : { kind: "command", script: "c".repeat(64), seconds: null };
     },
-    async act({ sandbox, step }) {
+    async act({ sandbox, step, part, move }) {
       if (simulation.stepMs) await sleep(simulation.stepMs);
       lose(sandbox.id, step);
-      return { exit: 0, end: "exited", seconds: 0.01 };
+      seen.moved.push(`${step}.${part} ${nameOf(move)}`);
+      const digest = move.kind === "command" ? move.script : move.kind === "environment" ? move.values : "";
+      return { exit: simulation.exits?.(digest) ?? 0, end: "exited", seconds: 0.01 };
     },
     freezeArtifact: async () => ({ digest: "a".repeat(64), commands: simulation.steps }),
     replayArtifact: async () => ({ exit: 0, seconds: 1, detail: null }),
@@ -116,6 +135,13 @@ export function simulatedActivities(simulation: Simulation): {
     checkStatically: async () => ({ missing_imports: 0, pip_check: true, detail: null }),
   };
   return { activities, seen };
+}
+
+function nameOf(move: Move): string {
+  if (move.kind === "push" || move.kind === "pop") return `${move.kind} ${move.frame}`;
+  if (move.kind === "fork" || move.kind === "drop") return `${move.kind} ${move.root}`;
+  const what = move.kind === "command" ? move.script : move.values;
+  return `${move.root ?? "main"} ${what}`;
 }
 
 function simulatedFailure(type: Cause): ApplicationFailure {
@@ -142,13 +168,13 @@ export function simulatedSweep(sweep: string, parallel: number): SweepInput {
   return { folder: "/nowhere", sweep, suite: "simulated", budget: AMPLE, parallel };
 }
 
-function cellRef(index: number): CellRef {
+function cellRef(index: number, system: string): CellRef {
   return {
-    cell: `task-${index}--nop`,
+    cell: `task-${index}--${system}`,
     task: `task-${index}`,
     language: "python",
     tier: null,
-    arm: { id: "nop", system: "nop", model: null, options: {} },
+    arm: { id: system, system, model: null, options: {} },
     attemptsBefore: 0,
   };
 }

@@ -3,6 +3,7 @@ import type { Client } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { type Simulation, simulatedSweep } from "../../scripts/benchmark/simulated.ts";
 import { GENERAL_QUEUE } from "../../workflows/policies.ts";
+import { everyAction } from "./every-action.ts";
 import { withSimulation } from "./harness.ts";
 
 /**
@@ -26,7 +27,7 @@ async function record(
     await during?.(client, id);
     await handle.result().catch((error: Error) => console.error(`${name}: ${error.message}`));
     await save(client, `${name}-sweep`, id);
-    await save(client, `${name}-run`, `${id}/task-0--nop`);
+    await save(client, `${name}-run`, `${id}/task-0--${simulation.system ?? "nop"}`);
   });
 }
 
@@ -50,4 +51,5 @@ await record("cancelled", { cells: 4, steps: 40, stepMs: 50 }, async (client, id
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   await client.workflow.getHandle(id).cancel();
 });
+await record("setupx", everyAction());
 process.exit();

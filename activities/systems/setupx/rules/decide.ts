@@ -159,10 +159,17 @@ function check({ turns }: DecideInput, { start }: State): DecideOutput | null {
   const failed = failedVerifications(turns, start);
   const last = failed.at(-1);
   const settled = settledKeys(turns, failed);
+  const message = settledMessage(settled);
   const others = (last?.verdict?.keys ?? []).filter((key) => !settled.includes(key));
-  const isNew = last === undefined || changedSince(turns, last.index) || others.length > 0;
+  const lookedPast = last !== undefined && others.length > 0 && message !== hintAt(turns, last.index);
+  const isNew = last === undefined || changedSince(turns, last.index) || lookedPast;
   if (!isNew || failed.length >= MOST_VERIFICATIONS) return null;
-  return verify("verify: All of the plan is done.", settledMessage(settled));
+  return verify("verify: All of the plan is done.", message);
+}
+
+function hintAt(turns: DecideInput["turns"], index: number): string {
+  const action = turns[index]?.action;
+  return action?.kind === "verify" ? action.hint : "";
 }
 
 function otherEra({ turns }: DecideInput, state: State): DecideOutput | null {
@@ -172,10 +179,14 @@ function otherEra({ turns }: DecideInput, state: State): DecideOutput | null {
 }
 
 /** The next era; after the last one, once, the one under which most worked. */
-function otherEraFor(turns: DecideInput["turns"], { eras, made, choices }: State): DecideOutput | null {
+function otherEraFor(
+  turns: DecideInput["turns"],
+  { eras, made, choices, start }: State,
+): DecideOutput | null {
   const best = bestEra(turns);
   const next = made < eras.length ? eras[made] : made === eras.length ? best : undefined;
   if (next === undefined || next === choices.era) return null;
+  if (timesRun(turns, freshCommand(next), start + 1) > 0) return null;
   return shell(freshThought(next), freshCommand(next));
 }
 

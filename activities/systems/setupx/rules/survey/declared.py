@@ -105,10 +105,19 @@ def literal(node, names):
         return left + right if type(left) is type(right) and isinstance(left, (list, str)) else left or right
     if isinstance(node, ast.Call) and len(node.args) == 1:
         return literal(node.args[0], names)
+    if isinstance(node, ast.Subscript):
+        key = literal(index_of(node), names)
+        value = literal(node.value, names)
+        return value.get(key) if isinstance(value, dict) and isinstance(key, str) else None
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
+
+
+def index_of(node):
+    """Before Python 3.9 an index is wrapped."""
+    return node.slice.value if type(node.slice).__name__ == "Index" else node.slice
 
 
 def setup_py_facts(facts):
@@ -129,7 +138,7 @@ def setup_py_facts(facts):
             if isinstance(target, ast.Name):
                 names[target.id] = value
             elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                key = literal(getattr(target.slice, "value", target.slice), names)
+                key = literal(index_of(target), names)
                 if isinstance(names.get(target.value.id), dict) and isinstance(key, str):
                     names[target.value.id][key] = value
     for node in ast.walk(tree):

@@ -51,7 +51,7 @@ async function oneTurn(context: SystemContext, turn: number, frames: Frames): Pr
 /** Part numbers below this one are free for what a turn does between pushing and popping. */
 const LAST_PART = 999;
 
-export async function pushFrame(
+async function pushFrame(
   context: SystemContext,
   turn: number,
   frames: Frames,

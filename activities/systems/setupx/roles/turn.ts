@@ -10,7 +10,7 @@ export const result = z.object({
 });
 
 /** What the agent chose in a turn; SetupX's six actions (paper, section on the action space). */
-export const agentAction = z.discriminatedUnion("kind", [
+const agentAction = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("shell"), command: z.string() }),
   /** `commands`: the suggestion adapted to the case; empty: as its atoms render. */
   z.object({ kind: z.literal("try"), unit: z.string(), commands: z.array(z.string()) }),

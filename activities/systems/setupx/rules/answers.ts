@@ -15,6 +15,10 @@ export function setVariable(thought: string, name: string, value: string): Decid
   return { ...NOTHING, thought, action: "SET_ENV", name, value };
 }
 
+export function rollBack(thought: string, frames: number): DecideOutput {
+  return { ...NOTHING, thought, action: "ROLLBACK_ENV", frames };
+}
+
 export function verify(thought: string, message: string): DecideOutput {
   return { ...NOTHING, thought, action: "VERIFY", message };
 }

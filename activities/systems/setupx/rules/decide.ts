@@ -1,11 +1,11 @@
 import type { DecideInput, DecideOutput } from "../roles/decide.ts";
-import type { Suggestion } from "../roles/turn.ts";
-import { finish, setVariable, shell, tryUnit, verify } from "./answers.ts";
+import type { Suggestion, Turn } from "../roles/turn.ts";
+import { finish, rollBack, setVariable, shell, tryUnit, verify } from "./answers.ts";
 import type { Facts } from "./facts.ts";
 import { changedSince, commandOf, purposeOf, saidBy, timesRun, triesSince, turnsFor } from "./history.ts";
 import { needsOf } from "./needs.ts";
 import { freshCommand, planOf, type Step } from "./plan.ts";
-import { repairsOf } from "./repair.ts";
+import { headersCommand, repairsOf } from "./repair.ts";
 import { VERY_MESSAGE } from "./select.ts";
 import {
   bestEra,
@@ -39,6 +39,8 @@ export function decideByRules(input: DecideInput): DecideOutput {
   const state = stateOf(turns, facts);
   if (input.turnsLeft <= 1) return conclude(input, state);
   return (
+    takeBack(input, state) ??
+    unsolvable(input, state) ??
     mend(input, facts, state) ??
     makeEnvironment(input, state) ??
     setUp(input, facts, state) ??
@@ -54,6 +56,29 @@ function survey(turns: DecideInput["turns"]): DecideOutput {
     return shell("python: Without Python nothing can be surveyed.", NEEDS_PYTHON);
   }
   return shell("survey: What does the repository say that it needs?", SURVEY);
+}
+
+/** What was tried for a verification and left its problem as it was goes, so that only what helps is replayed. */
+function takeBack({ turns, frames }: DecideInput, { start }: State): DecideOutput | null {
+  const [before, after] = failedVerifications(turns, start).slice(-2);
+  const [tried, ...others] = turns
+    .slice((before?.index ?? turns.length) + 1, after?.index)
+    .filter(({ success }) => success);
+  if (before?.verdict == null || after?.verdict == null || after.index !== turns.length - 1) return null;
+  const same =
+    before.verdict.keys[0] === after.verdict.keys[0] && after.verdict.passed <= before.verdict.passed;
+  if (!same || tried?.action.kind !== "try" || others.length > 0 || frames < 2) return null;
+  return rollBack("back: What was tried did not help.", 1);
+}
+
+/** Where the project needs what did not exist yet, the date is wrong: the files do not tell when the release was made. */
+function unsolvable({ turns }: DecideInput, state: State): DecideOutput | null {
+  const last = turns.at(-1);
+  if (last === undefined || last.success || state.choices.era === null || purposeOf(last) !== "project")
+    return null;
+  const message = saidBy(last);
+  const impossible = /No solution found|unsatisfiable|No matching distribution|no versions? of/.test(message);
+  return impossible ? otherEraFor(turns, state) : null;
 }
 
 const MENDED = /^(?:fresh|tools|project|tests|pytest|imports|verify)$/;
@@ -86,11 +111,11 @@ function mend(
   if (lastError !== null && unit && triesSince(turns, repairing) < MOST_TRIES && all < MOST_TRIES_IN_ALL) {
     return tryUnit(`try: ${unit.reason || "Experience with like failures."}`, unit.unit);
   }
-  const message = saidBy(turns[repairing] as DecideInput["turns"][number]);
+  const message = saidBy(turns[repairing] as Turn);
   const since = turns.slice(repairing + 1).filter((turn) => purposeOf(turn) === "repair").length;
-  const repair = repairsOf(message, facts, state.choices).find(
-    (command) => timesRun(turns, command, Math.max(0, state.start)) === 0,
-  );
+  const headers = purposeOf(turns[repairing] as Turn) === "project" ? headersCommand(facts) : null;
+  const repairs = [...repairsOf(message, facts, state.choices), ...(headers === null ? [] : [headers])];
+  const repair = repairs.find((command) => timesRun(turns, command, Math.max(0, state.start)) === 0);
   if (repair === undefined || since >= MOST_REPAIRS) return null;
   return shell("repair: The message says what is missing.", repair);
 }
@@ -143,7 +168,7 @@ function advance(
   if (mine.length >= MOST_RUNS_OF_STEP) return { done: false, move: null };
   const thought = why.startsWith(`${name}:`) ? why : `${name}: ${why}`;
   const last = mine.at(-1) ?? -1;
-  const failed = last < 0 ? null : commandOf(turns[last] as DecideInput["turns"][number]);
+  const failed = last < 0 ? null : commandOf(turns[last] as Turn);
   if (failed !== null && commands.includes(failed) && changedSince(turns, last)) {
     const again = timesRun(turns, failed, start) < MOST_RUNS;
     if (again) return { done: false, move: shell(thought, failed) };

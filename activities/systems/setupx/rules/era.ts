@@ -1,8 +1,8 @@
 import type { Facts } from "./facts.ts";
 
 const DAY = 86_400_000;
-/** A release of last summer still lives with what is new today. */
-const OLD_DAYS = 240;
+/** A younger release still lives with what is new today. */
+const OLD_DAYS = 365;
 /** Releases are made before they are uploaded, and of what was uploaded just before them. */
 const SLACK_DAYS = 4;
 /** When most of what is compiled has wheels for a new Python. */

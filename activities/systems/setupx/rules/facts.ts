@@ -55,6 +55,10 @@ const facts = z.object({
   conda: list,
   pipfile: list,
   apt: list,
+  /** Packages with headers that the documents name. */
+  documentApt: list,
+  /** Headers that sources include and that are nowhere. */
+  headers: list,
   services: list,
   serviceEnv: variables,
   ciPip: list,

@@ -26,9 +26,11 @@ export function timesRun(turns: readonly Turn[], command: string, start: number)
   return turns.filter((turn, index) => index >= start && commandOf(turn) === command).length;
 }
 
-/** Whether something that can make a difference succeeded after the turn of this index. */
+/** Whether something that can make a difference succeeded after the turn of this index; going back makes none. */
 export function changedSince(turns: readonly Turn[], index: number, end = turns.length): boolean {
-  return turns.slice(index + 1, end).some(({ success, action }) => success && action.kind !== "verify");
+  return turns
+    .slice(index + 1, end)
+    .some(({ success, action }) => success && action.kind !== "verify" && action.kind !== "rollback");
 }
 
 /** Suggestions tried after the turn of this index. */

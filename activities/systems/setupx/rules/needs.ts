@@ -73,7 +73,8 @@ function testFiles({ requirementFiles, toxFiles }: Facts): string[] {
   const known = new Map(requirementFiles.map((file) => [file.path, file]));
   const usable = [...known.keys()].filter(
     (path) =>
-      path.endsWith(".txt") && !/doc|lint|typ(?:e|ing)|mypy|bench|release|build|rtd|constraint/i.test(path),
+      (path.endsWith(".txt") || !known.has(path.replace(/\.\w+$/, ".txt"))) &&
+      !/doc|lint|typ(?:e|ing)|mypy|bench|release|build|rtd|constraint/i.test(path),
   );
   const asked = toxFiles.filter((path) => usable.includes(path));
   const tests = usable.filter(

@@ -1,6 +1,6 @@
 import { laterThan } from "./era.ts";
 import type { Facts } from "./facts.ts";
-import { quote } from "./names.ts";
+import { plainName, quote } from "./names.ts";
 import type { Needs } from "./needs.ts";
 import { serviceCommand } from "./services.ts";
 
@@ -111,10 +111,11 @@ function toolCommands(): string[] {
 const NO_SYSTEM =
   /^(?:texlive|latex|google-chrome|firefox|chromium|python[\d.]|python3?-|pypy|gh$|docker|sudo$|git$|curl$|wget$|ca-cert)/;
 
-function systemSteps({ apt, extension }: Facts): string[] {
-  const names = [...new Set(apt)].filter((name) => !NO_SYSTEM.test(name)).slice(0, 25);
+function systemSteps({ apt, documentApt, extension }: Facts): string[] {
+  const wanted = [...new Set([...apt, ...(extension ? documentApt : [])])];
+  const names = wanted.filter((name) => !NO_SYSTEM.test(name)).slice(0, 25);
   if (names.length === 0 || (!extension && !names.some((name) => !name.startsWith("lib")))) return [];
-  // CI's names are another distribution's: those that are not known here are left out.
+  // They are another release's, or another distribution's: those that are not known here are left out.
   const known = `apt-cache pkgnames | grep -Fx ${names.map((name) => `-e ${quote(name)}`).join(" ")}`;
   return [`apt-get update -qq && apt-get install -y -qq --no-install-recommends $(${known})`];
 }
@@ -202,8 +203,10 @@ function newerPytest(facts: Facts, { era }: Choices): string[] {
   return [newer(later, same), newer(later, "pytest"), newer(facts.today, "pytest")];
 }
 
-function importSteps({ imports }: Facts): string[] {
-  const modules = imports.filter((module) => /^[A-Za-z]\w*$/.test(module)).slice(0, 40);
+function importSteps({ imports, name }: Facts): string[] {
+  const modules = imports
+    .filter((module) => /^[A-Za-z]\w*$/.test(module) && plainName(module) !== plainName(name))
+    .slice(0, 40);
   if (modules.length === 0) return [];
   return [`${IMPORTS} ${modules.join(" ")}`];
 }

@@ -1,5 +1,5 @@
 import type { Facts } from "./facts.ts";
-import { plainName } from "./names.ts";
+import { plainName, quote } from "./names.ts";
 import { type Choices, installCommand } from "./plan.ts";
 
 const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
@@ -31,6 +31,19 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
       : [`${APT} ${program} || ${packageWith(`^/usr/s?bin/${escaped(program)}$`)}`]),
     ...missingModules(message, facts).map((module) => installCommand(facts, choices, module)),
   ];
+}
+
+/**
+ * The packages with the headers that the project's sources include: what a build that fails without a word about it may
+ * be missing. Null when there is none.
+ */
+export function headersCommand({ headers, native }: Facts): string | null {
+  const names = headers.filter((name) => /^[\w./+-]+$/.test(name));
+  if (names.length === 0) return null;
+  const search = `apt-file search -x "^/usr/include/([a-z0-9_]+-linux-gnu/|[a-z0-9]+/)?$header$" | cut -d: -f1 | grep -m1 -e '^lib.*-dev$'`;
+  const swig = native.includes(".i") ? "swig" : "";
+  const collect = `found=${quote(swig)}; for header in ${names.join(" ")}; do found="$found $(${search})"; done`;
+  return `${APT} apt-file && apt-file update >/dev/null && ${collect}; [ -n "\${found// }" ] && ${APT} $(printf '%s\\n' $found | sort -u) pkg-config`;
 }
 
 /** The development package that holds a file, else the first that does. */

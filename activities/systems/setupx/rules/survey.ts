@@ -8,7 +8,7 @@ import { commandOf, purposeOf } from "./history.ts";
 const PARTS = ["read", "declared", "environments", "tests", "survey"];
 
 /** Looks at the repository without changing it or running any of its code; prints one line, `SURVEY {…}` (facts.ts). */
-export const SURVEY = `python3 - <<'END_OF_SURVEY'\n${PARTS.map(partText).join("\n")}\nEND_OF_SURVEY`;
+export const SURVEY = `python3 -W ignore - <<'END_OF_SURVEY'\n${PARTS.map(partText).join("\n")}\nEND_OF_SURVEY`;
 
 function partText(name: string): string {
   return readFileSync(join(import.meta.dirname, "survey", `${name}.py`), "utf8").trim();

@@ -103,3 +103,32 @@ def ci_facts(facts):
             match = re.match(r"^\s+((?:POSTGRES|PG|MYSQL|MARIADB|REDIS)[A-Z_]*):\s*['\"]?([\w./:@-]+)['\"]?\s*$", line)
             if match:
                 facts["serviceEnv"][match.group(1)] = match.group(2)
+
+
+def document_facts(facts):
+    """Packages with headers that the documents name for Debian."""
+    paths = [path for path in FILES if path.count("/") <= 3 and re.search(
+        r"(^|/)(readme|install|contributing|hacking|[^/]*getting.started|[^/]*development)[^/]*$|(^|/)docs?/.*install[^/]*$",
+        path, re.I) and not path.endswith((".py", ".c", ".png", ".svg"))][:30]
+    for path in paths:
+        for line in text_of(path, 100000).splitlines():
+            match = re.search(r"apt(?:-get)?\s+(?:-\S+\s+)*install\s+(.*)", line)
+            for word in re.split(r"[\s`'\",]+", match.group(1)) if match else ():
+                if re.match(r"^(lib[a-z0-9+.-]+-dev|[a-z][a-z0-9+.-]+-dev|pkg-config|swig|cmake)$", word):
+                    facts["documentApt"].append(word)
+
+
+def header_facts(facts):
+    """Headers that sources include and that neither the repository nor this machine has, the most included first."""
+    folders = (["/usr/include", "/usr/local/include"] + glob.glob("/usr/include/*-linux-gnu") + glob.glob("/usr/include/c++/*")
+               + glob.glob("/usr/lib/gcc/*/*/include") + glob.glob("/usr/include/python3*"))
+    own = {os.path.basename(path) for path in FILES}
+    counts = {}
+    sources = [path for path in FILES if path.endswith((".c", ".h", ".i", ".cpp", ".cc", ".hpp", ".cxx", ".pyx", ".pxd", ".pxi"))]
+    for path in sources[:1500]:
+        for name in re.findall(r"""^\s*(?:#\s*include\s*[<"]|cdef extern from ["'<]+)([\w./+-]+\.h(?:pp)?)[>"']""",
+                               text_of(path, 300000), re.M):
+            if os.path.basename(name) not in own and ".." not in name:
+                counts[name] = counts.get(name, 0) + 1
+    missing = [name for name in counts if not any(os.path.exists(os.path.join(folder, name)) for folder in folders)]
+    facts["headers"] = sorted(missing, key=lambda name: (-counts[name], name))[:25]

@@ -14,9 +14,9 @@ def date_facts(facts):
     for path in FILES[:5000]:
         day = int(os.lstat(os.path.join(ROOT, path)).st_mtime // 86400)
         times[day] = times.get(day, 0) + 1
-    # Tools that make releases reproducible give all files one of these times.
-    constant = {0, 3652, 5777, 10957, 16801, 18294, 18295}
-    days = [day for day in times if day not in constant and day * 86400 < now - 86400]
+    # Tools that make releases reproducible give all files one of these times: some of the last century, or these days.
+    constant = {16801, 18294, 18295}
+    days = [day for day in times if day > 10957 and day not in constant and day * 86400 < now - 86400]
     if commit > 1104537600:
         facts["date"], facts["dateFrom"] = commit // 86400, "git"
     elif days:
@@ -46,14 +46,14 @@ def extension_facts(facts):
     facts["extension"] |= any(re.search(r"cython|pybind11|cffi|numpy|nanobind", line, re.I)
                               for line in facts["buildRequires"])
     facts["extension"] |= any(path.endswith((".pyx", ".i")) for path in FILES)
-    facts["native"] = sorted({os.path.splitext(path)[1] for path in FILES} & {".pyx", ".c", ".cpp", ".cc", ".rs", ".f90", ".f"})
+    facts["native"] = sorted({os.path.splitext(path)[1] for path in FILES} & {".pyx", ".c", ".cpp", ".cc", ".rs", ".f90", ".f", ".i"})
 
 
 def make_survey():
     facts = {"name": "", "version": "", "backend": "", "buildRequires": [], "requiresPython": "", "installable": False,
              "extension": False, "dependencies": [], "extras": {}, "groups": {}, "testsRequire": [], "toxDeps": [],
              "toxFiles": [], "envExtras": [], "testEnv": {}, "testCommands": [], "requirementFiles": [], "conda": [],
-             "apt": [], "services": [], "serviceEnv": {}, "ciPip": []}
+             "apt": [], "documentApt": [], "services": [], "serviceEnv": {}, "ciPip": []}
     pyproject = pyproject_facts(facts)
     setup_cfg = setup_cfg_facts(facts)
     setup_py_facts(facts)
@@ -63,6 +63,8 @@ def make_survey():
     requirement_files(facts)
     conda_facts(facts)
     ci_facts(facts)
+    document_facts(facts)
+    header_facts(facts)
     pytest_facts(facts, pyproject, setup_cfg)
     import_facts(facts)
     extension_facts(facts)

@@ -1,3 +1,7 @@
+/** Whatever the environment says of another host. */
+const SOCKET = "-h /var/run/postgresql";
+const psql = `su postgres -c "psql ${SOCKET}`;
+
 /** How a service that CI starts is had here. Nothing starts by being installed in an image: each is started by name. */
 const SERVICES: Readonly<Record<string, { packages: string; start: (variables: Variables) => string }>> = {
   postgres: {
@@ -8,9 +12,9 @@ const SERVICES: Readonly<Record<string, { packages: string; start: (variables: V
       const database = word(variables.POSTGRES_DB ?? user);
       const role = `CREATE ROLE ${user} SUPERUSER LOGIN` + ` PASSWORD '${password}'`;
       return [
-        "service postgresql start && sleep 3",
-        `su postgres -c "psql -c \\"${role}\\" || psql -c \\"ALTER USER ${user} PASSWORD '${password}'\\""`,
-        `{ su postgres -c "createdb -O ${user} ${database}" || true; }`,
+        `service postgresql start && for second in 1 2 3 4 5 6 7 8 9; do ${psql} -c ''" && break; sleep 1; done`,
+        `${psql} -c \\"${role}\\" || ${psql.slice('su postgres -c "'.length)} -c \\"ALTER USER ${user} PASSWORD '${password}'\\""`,
+        `{ su postgres -c "createdb ${SOCKET} -O ${user} ${database}" || true; }`,
       ].join(" && ");
     },
   },

@@ -4,7 +4,7 @@ import { finish, rollBack, setVariable, shell, tryUnit, verify } from "./answers
 import type { Facts } from "./facts.ts";
 import { changedSince, commandOf, purposeOf, saidBy, timesRun, triesSince, turnsFor } from "./history.ts";
 import { needsOf } from "./needs.ts";
-import { freshCommand, planOf, type Step } from "./plan.ts";
+import { planOf, type Step } from "./plan.ts";
 import { headersCommand, repairsOf } from "./repair.ts";
 import { VERY_MESSAGE } from "./select.ts";
 import {
@@ -17,6 +17,7 @@ import {
   stateOf,
 } from "./state.ts";
 import { SURVEY, surveyed } from "./survey.ts";
+import { freshCommand } from "./tools.ts";
 import { settledMessage } from "./verdict.ts";
 
 const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";

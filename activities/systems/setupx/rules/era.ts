@@ -1,4 +1,12 @@
 import type { Facts } from "./facts.ts";
+import { quote } from "./names.ts";
+
+/** The choices that failures make. */
+export interface Choices {
+  era: string | null;
+  /** Distributions that can't be built as of the era, and how often that was tried. */
+  relaxed: ReadonlyMap<string, number>;
+}
 
 const DAY = 86_400_000;
 /** A younger release still lives with what is new today. */
@@ -35,4 +43,25 @@ function pythonDate(python: string): number {
 
 function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
+}
+
+/** What makes uv resolve as of the era. */
+export function eraFlags(facts: Facts, { era, relaxed }: Choices, more = ""): string {
+  if (era === null) return "";
+  const later = [...relaxed].map(([name, times]) => {
+    const date = times > 1 ? facts.today : laterThan(era, facts);
+    return ` --exclude-newer-package ${quote(`${name}=${date}T00:00:00Z`)}`;
+  });
+  return ` --exclude-newer ${era}T00:00:00Z${more}${later.join("")}`;
+}
+
+/** setuptools installs editably (PEP 660) since then. */
+const EDITABLE_SINCE = "2022-09-01";
+
+/** The era's flags for an editable install: its build tools have to know how. */
+export function editableFlags(facts: Facts, choices: Choices): string {
+  const { era } = choices;
+  if (era === null || era >= EDITABLE_SINCE || choices.relaxed.has("setuptools"))
+    return eraFlags(facts, choices);
+  return eraFlags(facts, choices, ` --exclude-newer-package setuptools=${laterThan(era, facts)}T00:00:00Z`);
 }

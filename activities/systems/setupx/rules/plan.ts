@@ -1,19 +1,9 @@
-import { laterThan } from "./era.ts";
+import { type Choices, editableFlags, eraFlags, laterThan } from "./era.ts";
 import type { Facts } from "./facts.ts";
 import { plainName, quote } from "./names.ts";
 import type { Needs } from "./needs.ts";
 import { serviceCommand } from "./services.ts";
-
-export const PYTHON = "/workspace/venv/bin/python";
-const TOOLS = "/workspace/tools";
-/** `uv pip install` into the environment, from the index that pip is told of. */
-const INSTALL = `${TOOLS}/install`;
-/** Says of each module that the environment lacks that it does, in Python's words; a file, so that no command has them. */
-const IMPORTS = `${TOOLS}/imports`;
-const IMPORTS_SCRIPT = `#!${PYTHON}
-import importlib.util, sys
-missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
-sys.exit("\\n".join("ModuleNotFoundError: No module named '%s'" % name for name in missing) or 0)`;
+import { IMPORTS, INSTALL, PYTHON, toolCommands } from "./tools.ts";
 
 /** One part of the plan. Its commands are alternatives, the preferred one first; one of them has to succeed. */
 export interface Step {
@@ -22,22 +12,6 @@ export interface Step {
   commands: string[];
   /** Without it the environment is worth nothing. */
   must: boolean;
-}
-
-/** The choices that failures make. */
-export interface Choices {
-  era: string | null;
-  /** Distributions that can't be built as of the era, and how often that was tried. */
-  relaxed: ReadonlyMap<string, number>;
-}
-
-/** What makes a fresh environment of an era. */
-export function freshCommand(era: string | null): string {
-  const until =
-    era === null
-      ? ""
-      : ` && ${PYTHON} -m pip config --site --quiet set global.uploaded-prior-to ${era}T00:00:00Z`;
-  return `python3 -m venv --clear /workspace/venv && ${PYTHON} -m pip install --quiet --upgrade pip${until}`;
 }
 
 export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
@@ -71,40 +45,6 @@ export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
       return command === null ? [] : [step(`service ${service}`, "A service that CI starts.", [command])];
     }),
   ];
-}
-
-function eraFlags(facts: Facts, { era, relaxed }: Choices, more = ""): string {
-  if (era === null) return "";
-  const later = [...relaxed].map(([name, times]) => {
-    const date = times > 1 ? facts.today : laterThan(era, facts);
-    return ` --exclude-newer-package ${quote(`${name}=${date}T00:00:00Z`)}`;
-  });
-  return ` --exclude-newer ${era}T00:00:00Z${more}${later.join("")}`;
-}
-
-/** setuptools installs editably (PEP 660) since then. */
-const EDITABLE_SINCE = "2022-09-01";
-
-/** The era's flags for an editable install: its build tools have to know how. */
-function editableFlags(facts: Facts, choices: Choices): string {
-  const { era } = choices;
-  if (era === null || era >= EDITABLE_SINCE || choices.relaxed.has("setuptools"))
-    return eraFlags(facts, choices);
-  return eraFlags(facts, choices, ` --exclude-newer-package setuptools=${laterThan(era, facts)}T00:00:00Z`);
-}
-
-function toolCommands(): string[] {
-  const index = `UV_DEFAULT_INDEX="\${UV_DEFAULT_INDEX:-\${UV_INDEX_URL:-\${PIP_INDEX_URL:-https://pypi.org/simple}}}"`;
-  const uv = `exec ${TOOLS}/bin/uv pip install --quiet --python ${PYTHON} "$@"`;
-  const pip = [
-    'set -- $(for a; do case $a in --exclude-newer*) skip=1;; *) [ -n "$skip" ] || printf \'%s\\n\' "$a"; skip=;; esac; done)',
-    `exec ${PYTHON} -m pip install --quiet "$@"`,
-  ].join("\n");
-  const file = (path: string, script: string) => `cat > ${path} <<'END'\n${script}\nEND\nchmod +x ${path}`;
-  const write = (script: string) =>
-    `${file(INSTALL, `#!/bin/sh\n${script}`)}\n${file(IMPORTS, IMPORTS_SCRIPT)}`;
-  const venv = `python3 -m venv ${TOOLS} && ${TOOLS}/bin/python -m pip install --quiet uv`;
-  return [`set -e\n${venv}\n${write(`export ${index}\n${uv}`)}`, `set -e\nmkdir -p ${TOOLS}\n${write(pip)}`];
 }
 
 /** Large, or nothing that a test of Python code is about. */
@@ -209,8 +149,4 @@ function importSteps({ imports, name }: Facts): string[] {
     .slice(0, 40);
   if (modules.length === 0) return [];
   return [`${IMPORTS} ${modules.join(" ")}`];
-}
-
-export function installCommand(facts: Facts, choices: Choices, what: string): string {
-  return `${INSTALL}${eraFlags(facts, choices)} ${what}`;
 }

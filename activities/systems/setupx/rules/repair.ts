@@ -1,6 +1,7 @@
+import type { Choices } from "./era.ts";
 import type { Facts } from "./facts.ts";
 import { plainName, quote } from "./names.ts";
-import { type Choices, installCommand } from "./plan.ts";
+import { installCommand } from "./tools.ts";
 
 const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
 

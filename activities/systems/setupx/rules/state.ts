@@ -1,8 +1,8 @@
 import type { Turn } from "../roles/turn.ts";
+import type { Choices } from "./era.ts";
 import { erasOf } from "./era.ts";
 import type { Facts } from "./facts.ts";
 import { changedSince, purposeOf, saidBy } from "./history.ts";
-import type { Choices } from "./plan.ts";
 import { unbuildable } from "./repair.ts";
 import { readVerdict, type Verdict } from "./verdict.ts";
 

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { execa } from "execa";
 import { prepareBase } from "../../activities/sandbox/base/prepare.ts";
-import type { SandboxDriver } from "../../activities/sandbox/driver.ts";
 import { localDriver } from "../../activities/sandbox/local/driver.ts";
-import { runCommand } from "../../activities/sandbox/run-command.ts";
 import type { SandboxRef } from "../../workflows/types.ts";
+import { median, mustRun, timed } from "./timing.ts";
 import { undone } from "./undo.ts";
 
 /** A layer as a set-up leaves it: 4,000 files, 200 MB. */
@@ -53,13 +52,13 @@ async function framesOfLocalDriver(state: string): Promise<Pick<Frames, "push_ms
       environment: {},
       mounts: [],
     });
-    await fill(driver, sandbox, "fill", FILL);
+    await mustRun(driver, sandbox, "fill", FILL);
     const push: number[] = [];
     const pop: number[] = [];
     const fork: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       push.push(await timed(() => driver.push(sandbox, "main", `frame-${round}`)));
-      await fill(driver, sandbox, `change-${round}`, "rm -r /srv/layer/f1*; echo new > /srv/layer/new");
+      await mustRun(driver, sandbox, `change-${round}`, "rm -r /srv/layer/f1*; echo new > /srv/layer/new");
       pop.push(await timed(() => driver.pop(sandbox, "main", `frame-${round}`)));
       fork.push(await timed(() => driver.fork(sandbox, "main", `fork-${round}`)));
       await driver.drop(sandbox, `fork-${round}`);
@@ -70,20 +69,6 @@ async function framesOfLocalDriver(state: string): Promise<Pick<Frames, "push_ms
     await driver.destroy(sandbox);
     await rm(stateFolder, { recursive: true, force: true });
   });
-}
-
-async function fill(driver: SandboxDriver, sandbox: SandboxRef, id: string, command: string): Promise<void> {
-  const ended = await runCommand(driver, sandbox, {
-    id,
-    root: "main",
-    command,
-    cwd: "/",
-    environment: {},
-    seconds: 300,
-    outputBytes: 2 ** 20,
-    stdin: null,
-  });
-  if (ended.exit !== 0) throw new Error(`${id} ended as ${ended.end}, ${ended.exit}`);
 }
 
 async function dockerTimes(state: string): Promise<{ commit: number; run: number } | null> {
@@ -112,14 +97,4 @@ async function dockerTimes(state: string): Promise<{ commit: number; run: number
     await docker(["rm", "-f", name, ...[0, 1, 2].map((round) => `${name}-${round}`)]);
     await docker(["rmi", "-f", ...["base", 0, 1, 2].map((tag) => `${image}:${tag}`)]);
   });
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await work();
-  return performance.now() - from;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -3,11 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import test from "ava";
-import { execa } from "execa";
-import { prepareBase } from "../../activities/sandbox/base/prepare.ts";
-import { TAR, tarKeeper } from "../../activities/sandbox/base/tar-keeper.ts";
 import type { SandboxBase, SandboxSpec } from "../../activities/sandbox/driver.ts";
 import { type Cluster, connectCluster } from "../../activities/sandbox/kubernetes/client.ts";
 import {
@@ -16,6 +12,7 @@ import {
   type KubernetesOptions,
   kubernetesDriver,
 } from "../../activities/sandbox/kubernetes/driver.ts";
+import { baseImage } from "../../k8s/testcluster/base-image.ts";
 import { stateFolder as clusterFolder, kubeconfigPath } from "../../k8s/testcluster/folders.ts";
 import { type Overrides, specOf } from "../sandbox/subject.ts";
 import { testStateFolder } from "./state.ts";
@@ -105,13 +102,5 @@ async function findImage(kubeconfig: string): Promise<SandboxBase> {
   if (kubeconfig !== kubeconfigPath(clusterFolder())) {
     throw new Error("BENCH_TEST_KUBECONFIG needs BENCH_TEST_IMAGE: an image with bash, Python and gcc");
   }
-  const unpacker = tarKeeper;
-  const base = await prepareBase({ kind: "debian" }, { stateFolder: testStateFolder(), unpacker });
-  const location = `localhost/setup-bench-test:${base.digest.slice(0, 16)}`;
-  const main = fileURLToPath(new URL("../../k8s/testcluster/main.ts", import.meta.url));
-  const { stdout } = await execa(process.execPath, [main, "images"]);
-  if (!stdout.includes(location)) {
-    await execa(process.execPath, [main, "image", join(base.location, TAR), location]);
-  }
-  return { digest: base.digest, location };
+  return baseImage(testStateFolder());
 }

@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { PROFILES } from "../../activities/knowledge/search/ranking.ts";
 import { inheritFlags } from "./inherit.ts";
 import { list } from "./lists.ts";
+import { addModelOptions, type ModelOptions } from "./model-options.ts";
 import { option } from "./options.ts";
 import { number, wholeNumber } from "./values.ts";
 
@@ -125,14 +126,13 @@ function addWriting(action: Add): void {
     "merge mine theirs.jsonl",
     (it, options, args) => it.mergeInto(options, args),
   ).addOption(threshold());
-  action(
+  const distill = action(
     "distill <base> <sweeps...>",
-    "make units of what runs of finished sweeps mended, by rules, and merge them into a base; makes the base",
+    "make units of what runs of finished sweeps mended, by rules or by a model, and merge them into a base; makes the base",
     "distill mine pypi-smoke-20260101-120000",
-    (it, options, args) => it.distillInto(options, args),
-  )
-    .addOption(threshold())
-    .addOption(embedding());
+    (it, options, args) => it.distillInto(options as KnowledgeOptions & ModelOptions, args),
+  );
+  addModelOptions(distill.addOption(threshold()).addOption(embedding()));
   action("dedup <base>", "merge units of a base that say the same", "dedup mine", (it, options, args) =>
     it.dedupBase(options, args),
   ).addOption(threshold());

@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type Base, freezeBase, openBase, putUnits, SEED } from "../../activities/knowledge/base.ts";
 import { diffUnits } from "../../activities/knowledge/diff.ts";
-import { distillByRules } from "../../activities/knowledge/distill/distill.ts";
 import { formatPublished, formatUnits, readUnits } from "../../activities/knowledge/jsonl.ts";
 import { absorb, dedup } from "../../activities/knowledge/merge/absorb.ts";
 import { judgeByRules } from "../../activities/knowledge/merge/judge.ts";
@@ -13,8 +12,9 @@ import { nearest } from "../../benchmarks/nearest.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import { counted } from "../../results/format.ts";
 import type { KnowledgeOptions } from "../cli/knowledge-verbs.ts";
+import type { ModelOptions } from "../cli/model-options.ts";
 import { printRows } from "../cli/rows.ts";
-import { lessonsOf } from "../knowledge/lessons.ts";
+import { distilledUnits } from "../knowledge/distilled.ts";
 import { leaveOutSuites } from "../knowledge/suites.ts";
 import { statsText, unitDetails } from "../knowledge/text.ts";
 
@@ -164,15 +164,19 @@ export async function mergeInto(options: KnowledgeOptions, [name, from]: string[
   });
 }
 
-export async function distillInto(options: KnowledgeOptions, [name, ...sweeps]: string[]): Promise<number> {
-  const lessons = (await Promise.all(sweeps.map((sweep) => lessonsOf(options, sweep)))).flat();
-  const units = lessons.flatMap(distillByRules);
+export async function distillInto(
+  options: KnowledgeOptions & ModelOptions,
+  [name = "", ...sweeps]: string[],
+): Promise<number> {
+  const interrupt = new AbortController();
+  process.once("SIGINT", () => interrupt.abort(new Error("interrupted; the same line again goes on")));
+  const { lessons, units, judge } = await distilledUnits(options, name, sweeps, interrupt.signal);
   return withBase(
     options,
     name,
     async (base) => {
-      const done = await absorb(base, units, judging(options));
-      const runs = counted(lessons.length, "run that ended well", "runs that ended well");
+      const done = await absorb(base, units, { ...judging(options), ...(judge && { judge }) });
+      const runs = counted(lessons, "run that ended well", "runs that ended well");
       const added = done.filter(({ outcome }) => outcome === "added").length;
       return say(options, done, `${runs}: ${of(units)}, ${added} of them new in ${name}`);
     },

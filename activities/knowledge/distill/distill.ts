@@ -51,7 +51,8 @@ function abstracted(text: string): string {
     .replaceAll(/\/tmp\/[\w./-]+/g, "/tmp");
 }
 
-function namesRepository(text: string, { name, aliases }: Origin): boolean {
+/** Whether a text names the repository by any of its names, as a word of its own. */
+export function namesRepository(text: string, { name, aliases }: Origin): boolean {
   const lower = text.toLowerCase();
   return [name, ...aliases].some((full) => {
     const bare =

@@ -1,6 +1,6 @@
 import { cancellationSignal } from "@temporalio/activity";
 import { CAUSES } from "../results/causes.ts";
-import type { Action, AgentCause, StepKey } from "../workflows/types.ts";
+import type { Action, AgentCause, StepKey } from "../workflows/moves.ts";
 import { type OpenAttempt, openAttempt, whileBeating } from "./attempt.ts";
 import type { Deps } from "./deps.ts";
 import { CausedError } from "./errors.ts";

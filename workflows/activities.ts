@@ -1,13 +1,11 @@
+import type { Action, Move, Observation, StepKey } from "./moves.ts";
 import type {
-  Action,
   ArtifactRef,
   AttemptFacts,
   AttemptKey,
   Budget,
   CellPage,
   CollectionResult,
-  Move,
-  Observation,
   OpenedSandbox,
   ReaperInput,
   ReaperReport,
@@ -16,7 +14,6 @@ import type {
   SandboxKey,
   SandboxRef,
   StaticResult,
-  StepKey,
   TestResult,
 } from "./types.ts";
 

@@ -8,18 +8,16 @@ import {
 import { CAUSES } from "../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "./activities.ts";
 import { failureOf } from "./failures.ts";
+import type { Action, Move, Observation } from "./moves.ts";
 import { asking, attemptPause, FREEZE_SECONDS, general, onHost } from "./policies.ts";
 import { type LiveSandbox, type Sandboxes, withSandbox } from "./sandboxes.ts";
 import { verdictAttribute } from "./search-attributes.ts";
 import { stopwatch } from "./stopwatch.ts";
 import { LOOPS } from "./systems/registry.ts";
 import type {
-  Action,
   ArtifactRef,
   AttemptFacts,
   AttemptKey,
-  Move,
-  Observation,
   RunInput,
   RunOutcome,
   SandboxRef,

@@ -1,4 +1,5 @@
-import type { Move, Observation, SandboxRef, StepKey } from "../../workflows/types.ts";
+import type { Move, Observation, StepKey } from "../../workflows/moves.ts";
+import type { SandboxRef } from "../../workflows/types.ts";
 import { beating, openAttempt } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { CausedError } from "../errors.ts";

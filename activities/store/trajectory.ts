@@ -1,7 +1,8 @@
 import { appendFile, readFile, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { UsageError } from "../../benchmarks/usage-error.ts";
-import type { AttemptKey, Move, Observation } from "../../workflows/types.ts";
+import type { Move, Observation } from "../../workflows/moves.ts";
+import type { AttemptKey } from "../../workflows/types.ts";
 import type { Values } from "../setup/values.ts";
 import { attemptFolder } from "./sweep-folder.ts";
 

@@ -1,6 +1,6 @@
 import type { Task } from "../../benchmarks/schema.ts";
 import type { ArmPlan } from "../../benchmarks/sweep-plan.ts";
-import type { AgentCause } from "../../workflows/types.ts";
+import type { AgentCause } from "../../workflows/moves.ts";
 import type { OpenKnowledge } from "../knowledge/for-sweep.ts";
 import type { Role } from "../model/role.ts";
 import type { Values } from "../setup/values.ts";

@@ -1,8 +1,9 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { CAUSES, type Cause } from "../../results/causes.ts";
 import type { GeneralActivities, HostActivities } from "../../workflows/activities.ts";
+import type { Action, Move } from "../../workflows/moves.ts";
 import type { SweepInput } from "../../workflows/sweep.ts";
-import type { Action, AttemptFacts, CellRef, Move, RunOutcome, SandboxKey } from "../../workflows/types.ts";
+import type { AttemptFacts, CellRef, RunOutcome, SandboxKey } from "../../workflows/types.ts";
 
 export interface Simulation {
   cells: number;

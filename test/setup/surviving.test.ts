@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { survivingSteps, valuesOf } from "../../activities/setup/surviving.ts";
 import { expanded, expansion, NO_VALUES, parseValues, renderValues } from "../../activities/setup/values.ts";
 import type { Step } from "../../activities/store/trajectory.ts";
-import type { Move } from "../../workflows/types.ts";
+import type { Move } from "../../workflows/moves.ts";
 
 let count = 0;
 

@@ -1,5 +1,5 @@
 import type { Simulation } from "../../scripts/benchmark/simulated.ts";
-import type { Action, Candidate } from "../../workflows/types.ts";
+import type { Action, Candidate } from "../../workflows/moves.ts";
 
 const command = (script: string): Action => ({ kind: "command", script, seconds: null });
 const candidate = (name: string, check: string | null = null): Candidate => ({

@@ -1,4 +1,5 @@
-import type { Action, Arm, AttemptKey, Budget, Move, Observation, SetupOutcome } from "../types.ts";
+import type { Action, Move, Observation } from "../moves.ts";
+import type { Arm, AttemptKey, Budget, SetupOutcome } from "../types.ts";
 
 /** What a system's loop may use: two activities, its budget and the time left. */
 export interface SystemContext {

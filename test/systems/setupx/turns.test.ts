@@ -8,7 +8,7 @@ import { optionsOf, variants } from "../../../activities/systems/setupx/options.
 import type { AgentAction, Suggestion } from "../../../activities/systems/setupx/roles/turn.ts";
 import { lastErrorOf, triedUnits, turnsOf } from "../../../activities/systems/setupx/turns.ts";
 import { UsageError } from "../../../benchmarks/usage-error.ts";
-import type { Move } from "../../../workflows/types.ts";
+import type { Move } from "../../../workflows/moves.ts";
 
 function noted(action: AgentAction, more: Partial<TurnNote> = {}): TurnNote {
   return {

@@ -1,4 +1,4 @@
-import type { Action } from "../../types.ts";
+import type { Action } from "../../moves.ts";
 import { budgetUsed, type LoopOutcome, type SystemContext } from "../system.ts";
 import { tryCandidates } from "./speculate.ts";
 import { verifyOnFork } from "./verify.ts";
@@ -51,12 +51,7 @@ async function oneTurn(context: SystemContext, turn: number, frames: Frames): Pr
 /** Part numbers below this one are free for what a turn does between pushing and popping. */
 const LAST_PART = 999;
 
-async function pushFrame(
-  context: SystemContext,
-  turn: number,
-  frames: Frames,
-  name: string,
-): Promise<void> {
+async function pushFrame(context: SystemContext, turn: number, frames: Frames, name: string): Promise<void> {
   await context.act(turn, { kind: "push", frame: name }, LAST_PART - 1);
   frames.push(name);
 }

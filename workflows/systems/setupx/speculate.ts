@@ -1,5 +1,5 @@
 import { CancellationScope } from "@temporalio/workflow";
-import type { Candidate, Move } from "../../types.ts";
+import type { Candidate, Move } from "../../moves.ts";
 import type { SystemContext } from "../system.ts";
 import type { Frames } from "./loop.ts";
 

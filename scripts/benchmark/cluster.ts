@@ -37,8 +37,8 @@ export async function measureCluster(
   const own = kubeconfigPath(clusterFolder());
   const kubeconfig = process.env.BENCH_TEST_KUBECONFIG || own;
   if (!existsSync(kubeconfig)) return null;
-  const image = process.env.BENCH_TEST_IMAGE;
-  const base = image ? { digest: "given", location: image } : await baseImage(resolve(state));
+  const given = process.env.BENCH_TEST_IMAGE;
+  const base = given ? { digest: "given", location: given } : await baseImage(resolve(state));
   const namespace = `bench-measure-${randomBytes(4).toString("hex")}`;
   const cluster = connectCluster({ kubeconfig, context: null, namespace });
   const labels = { "pod-security.kubernetes.io/enforce": "privileged" };
@@ -47,8 +47,9 @@ export async function measureCluster(
   const on: OnCluster = {
     ...{ kubeconfig, namespace, cluster },
     driver(warm = 0) {
+      const image = base.location;
       const where = { installation: namespace, stateFolder, kubeconfig, namespace };
-      const driver = kubernetesDriver({ ...KUBERNETES_DEFAULTS, ...where, headroom: 50, warm });
+      const driver = kubernetesDriver({ ...KUBERNETES_DEFAULTS, ...where, headroom: 50, warm, image });
       drivers.push(driver);
       return driver;
     },

@@ -1,6 +1,6 @@
 import type { Choices } from "./era.ts";
 import type { Facts } from "./facts.ts";
-import { plainName, quote } from "./names.ts";
+import { plainName } from "./names.ts";
 import { installCommand } from "./tools.ts";
 
 const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
@@ -39,12 +39,24 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
  * be missing. Null when there is none.
  */
 export function headersCommand({ headers, native }: Facts): string | null {
-  const names = headers.filter((name) => /^[\w./+-]+$/.test(name));
-  if (names.length === 0) return null;
-  const search = `apt-file search -x "^/usr/include/([a-z0-9_]+-linux-gnu/|[a-z0-9]+/)?$header$" | cut -d: -f1 | grep -m1 -e '^lib.*-dev$'`;
-  const swig = native.includes(".i") ? "swig" : "";
-  const collect = `found=${quote(swig)}; for header in ${names.join(" ")}; do found="$found $(${search})"; done`;
-  return `${APT} apt-file && apt-file update >/dev/null && ${collect}; [ -n "\${found// }" ] && ${APT} $(printf '%s\\n' $found | sort -u) pkg-config`;
+  const byFolder = new Map<string, string>();
+  for (const name of headers.filter(isHeader)) {
+    const folder = name.includes("/") ? name.replace(/\/[^/]*$/, "") : name;
+    if (!byFolder.has(folder)) byFolder.set(folder, name);
+  }
+  if (byFolder.size === 0) return null;
+  const names = [...byFolder.values()].slice(0, MOST_HEADERS).map(escaped).join("|");
+  const search = `apt-file search -x '^/usr/include/([a-z0-9_]+-linux-gnu/|[a-z0-9]+/)?(${names})$'`;
+  const first = `grep '^lib.*-dev:' | awk -F: '!seen[$2]++ { print $1 }' | sort -u`;
+  const swig = native.includes(".i") ? "swig " : "";
+  return `${APT} apt-file && apt-file update >/dev/null && found=$(${search} | ${first}) && [ -n "$found" ] && apt-get install -y -qq --no-install-recommends ${swig}pkg-config $found`;
+}
+
+const MOST_HEADERS = 12;
+
+/** Other systems' are nowhere in Debian. */
+function isHeader(name: string): boolean {
+  return /^[\w./+-]+$/.test(name) && !/win|^(?:mach|AvailabilityMacros|OS)\b/i.test(name);
 }
 
 /** The development package that holds a file, else the first that does. */

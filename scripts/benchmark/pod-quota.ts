@@ -19,12 +19,13 @@ export async function measureQuota(on: OnCluster, cells: number): Promise<Quota>
   );
   const driver = on.driver();
   const from = performance.now();
-  let next = 0;
+  let [next, done] = [0, 0];
   const worker = async () => {
     while (next < cells) {
       const spec = on.spec(`quota-${next++}`);
       await mustRun(driver, await driver.create(spec), "first", "true");
       await driver.destroy({ driver: "kubernetes", id: spec.id, host: "" });
+      console.error(`  ${++done}/${cells} cells under the quota`);
     }
   };
   await Promise.all(Array.from({ length: WAITING }, worker));

@@ -25,6 +25,7 @@ export async function measurePodStart(on: OnCluster): Promise<PodStart> {
   const own: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
+    console.error(`  pod ${round + 1}/${ROUNDS}`);
     const spec = on.spec();
     own.push(await timed(async () => mustRun(driver, await driver.create(spec), "first", "true")));
     await driver.destroy({ driver: "kubernetes", id: spec.id, host: "" });
@@ -65,6 +66,7 @@ async function warmStarts(on: OnCluster): Promise<number[]> {
   const driver = on.driver(WARM);
   const times: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {
+    console.error(`  warm ${round}/${ROUNDS}`);
     if (round > 0) await poolIsReady(on);
     const spec = on.spec();
     const milliseconds = await timed(async () => mustRun(driver, await driver.create(spec), "first", "true"));

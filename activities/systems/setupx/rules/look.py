@@ -1,11 +1,12 @@
 # Runs pytest once as its own command would, under a time limit, and prints what it comes to: one line, `LOOK {...}`.
-import json, os, re, signal, subprocess, sys, time
+import json, os, re, shutil, signal, subprocess, sys, tempfile, time
 
 SECONDS = int(os.environ.get("LOOK_SECONDS", "420"))
-EVENTS = "/tmp/look-events"
+FOLDER = tempfile.mkdtemp(prefix="look-")
+EVENTS = os.path.join(FOLDER, "events")
 CHILD = r'''
 import json, os, sys, sysconfig
-events = open("/tmp/look-events", "a", buffering=1)
+events = open(sys.argv[1], "a", buffering=1)
 owner = os.getpid()
 
 
@@ -61,8 +62,8 @@ def run():
     """(exit code or None when time was up, seconds, last of the output)"""
     open(EVENTS, "w").close()
     began = time.time()
-    with open("/tmp/look-output", "w+b") as output:
-        child = subprocess.Popen([interpreter(), "-c", CHILD], stdin=subprocess.DEVNULL, stdout=output,
+    with open(os.path.join(FOLDER, "output"), "w+b") as output:
+        child = subprocess.Popen([interpreter(), "-c", CHILD, EVENTS], stdin=subprocess.DEVNULL, stdout=output,
                                  stderr=subprocess.STDOUT, start_new_session=True)
         try:
             code = child.wait(SECONDS)
@@ -109,6 +110,7 @@ def main():
     report = {"exit": code, "seconds": seconds, "counts": counts, "groups": worst, "skips": skipped, "tail": tail}
     while len(json.dumps(report)) > 15000 and report["groups"]:
         report["groups"] = report["groups"][: len(report["groups"]) * 3 // 4]
+    shutil.rmtree(FOLDER, ignore_errors=True)
     print("LOOK " + json.dumps(report, separators=(",", ":")))
 
 

@@ -5,7 +5,7 @@ import type { SetupxOptions } from "./options.ts";
 import { audit } from "./roles/audit.ts";
 import type { Turn } from "./roles/turn.ts";
 import { SIZES } from "./sizes.ts";
-import { turnsOf } from "./turns.ts";
+import { triedUnits, turnsOf } from "./turns.ts";
 
 /**
  * What the base learns of its recommendations, if it is live: tries tell at once, the rest is judged by the turns that
@@ -45,14 +45,18 @@ async function audited(
   if (note === undefined || note.retrieval === null) return [];
   const after = turns.slice(anchor, anchor + SIZES[options.profile].audited);
   const { situation } = note.retrieval;
+  // Tries have told of themselves.
+  const told = options.profile === "published" ? new Set<string>() : triedUnits(noted);
+  const units = note.suggestions.filter(({ unit }) => !told.has(unit));
+  if (units.length === 0) return [];
   const judged = await context.notes.once(`audit-${anchor + 1}`, () =>
     context.ask(audit, {
       situation: situation.slice(0, 500),
-      units: note.suggestions.map(({ unit, advice, commands }) => ({ unit, advice, commands })),
+      units: units.map(({ unit, advice, commands }) => ({ unit, advice, commands })),
       after: after.map(briefTurn),
     }),
   );
-  const suggested = new Set(note.suggestions.map(({ unit }) => unit));
+  const suggested = new Set(units.map(({ unit }) => unit));
   return judged.verdicts.flatMap(({ unit, verdict }) =>
     verdict === "neutral" || !suggested.has(unit)
       ? []

@@ -36,6 +36,7 @@ const NOTHING: Found = { retrieval: null, suggestions: [] };
 async function takeTurn(context: DecideContext, options: SetupxOptions): Promise<TurnNote> {
   const { step, notes, trajectory } = context;
   const noted = await turnNotes(notes, step);
+  if (noted.length < step - 1) throw new Error(`the decision of turn ${noted.length + 1} is gone`);
   const turns = await turnsOf(noted, trajectory, notes);
   const lastError = lastErrorOf(turns);
   const need = lastError === null ? null : { turns, lastError, tried: triedUnits(noted) };

@@ -7,6 +7,7 @@ import { nearest } from "../../benchmarks/nearest.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
 import { counted } from "../../results/format.ts";
 import type { RunRecord } from "../../results/record.ts";
+import type { Move } from "../../workflows/moves.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import { planByName } from "../sweep/open.ts";
 
@@ -49,8 +50,9 @@ export async function inspectRun(options: CommonOptions, run: string): Promise<n
   return 0;
 }
 
-function stepText({ step, command, observation }: Step): string {
-  const head = `── step ${step} ──\n$ ${command ?? ""}`;
+function stepText({ step, part, move, command, values, observation }: Step): string {
+  const name = part === 0 ? String(step) : `${step}.${part}`;
+  const head = `── step ${name} ──\n${command === null ? moveText(move, values) : `${rootText(move)}$ ${command}`}`;
   if (observation === null) return head;
   const outcome = `→ ${observation.end}${observation.exit === null ? "" : ` ${observation.exit}`}, ${observation.seconds.toFixed(1)} s`;
   return [
@@ -59,6 +61,29 @@ function stepText({ step, command, observation }: Step): string {
     ...outputText("stderr", observation.stderr),
     outcome,
   ].join("\n");
+}
+
+function moveText(move: Move, values: Step["values"]): string {
+  switch (move.kind) {
+    case "environment": {
+      const set = Object.entries(values?.environment ?? {}).map(
+        ([variable, value]) => `${variable}=${value}`,
+      );
+      return `${rootText(move)}set ${[...set, ...(values?.umask ? [`umask ${values.umask}`] : [])].join(" ")}`;
+    }
+    case "push":
+    case "pop":
+      return `${move.kind} frame ${move.frame}`;
+    case "fork":
+    case "drop":
+      return `${move.kind} ${move.root}`;
+    case "command":
+      return `${rootText(move)}$`;
+  }
+}
+
+function rootText(move: Move): string {
+  return "root" in move && move.root !== undefined ? `(${move.root}) ` : "";
 }
 
 function outputText(name: string, { text, bytes, omitted }: StepOutput): string[] {

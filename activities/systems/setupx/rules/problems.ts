@@ -21,12 +21,12 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
   ],
   ["program", /No such file or directory: '([A-Za-z][\w.+-]*)'|(?:^|[\s:])([\w+-]+): (?:command )?not found/],
   [
-    "service",
-    /[Cc]onnection refused|Can't connect to (?:local )?(?:MySQL|server)|could not connect to server|connection to server .*failed|Error 111 connecting/,
-  ],
-  [
     "database",
     /(?:role|database|user) "?[\w-]+"? does not exist|Access denied for user|Unknown database|authentication failed/,
+  ],
+  [
+    "service",
+    /[Cc]onnection refused|Can't connect to (?:local )?(?:MySQL|server)|could not connect to server|connection to server .*failed|Error 111 connecting/,
   ],
   [
     "plugin",

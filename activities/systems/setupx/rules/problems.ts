@@ -19,10 +19,13 @@ const SIGNS: readonly (readonly [string, RegExp])[] = [
     "metadata",
     /PackageNotFoundError: ([\w.-]+)|No package metadata was found for '?([\w.-]+)|DistributionNotFound/,
   ],
-  ["program", /No such file or directory: '([A-Za-z][\w.+-]*)'|(?:^|[\s:])([\w+-]+): (?:command )?not found/],
+  [
+    "program",
+    /No such file or directory: '([A-Za-z][\w+-]*)'|(?:^|[\s:])([A-Za-z][\w+-]*): (?:command )?not found/,
+  ],
   [
     "database",
-    /(?:role|database|user) "?[\w-]+"? does not exist|Access denied for user|Unknown database|authentication failed/,
+    /(?:role|database|user) "?[\w-]+"? does not exist|Access denied for user|Unknown database|No database selected|authentication failed/,
   ],
   [
     "service",

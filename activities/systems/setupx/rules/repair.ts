@@ -17,7 +17,7 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
     /(?:Package|Dependency) ['"]?([\w.+-]+)['"]?,? (?:was )?not found/.exec(message)?.[1] ??
     /No package '([\w.+-]+)' found/.exec(message)?.[1];
   const program =
-    /No such file or directory: '([A-Za-z][\w.+-]*)'/.exec(message)?.[1] ??
+    /No such file or directory: '([A-Za-z][\w+-]*)'/.exec(message)?.[1] ??
     /(?:^|[\s:])([A-Za-z][\w+-]*): (?:command )?not found/m.exec(message)?.[1] ??
     /unable to execute '([\w+-]+)'/.exec(message)?.[1];
   return [

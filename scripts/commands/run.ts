@@ -8,14 +8,14 @@ import { makeDeps } from "../../workers/deps.ts";
 import type { SweepOptions } from "../cli/options.ts";
 import { progressWriter } from "../cli/progress.ts";
 import { checkReady } from "../stack/ready.ts";
-import { checkAddress, ensureStack, markStackKept } from "../stack/stack.ts";
+import { checkAddress, ensureStack, markStackKept, whileKept } from "../stack/stack.ts";
 import { attend } from "../sweep/attend.ts";
 import { checkCapabilities } from "../sweep/capabilities.ts";
-import { changeParallel, connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
+import { answered, changeParallel, connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
 import { showDryRun } from "../sweep/dry-run.ts";
 import { checkKeys, keyVariables } from "../sweep/models.ts";
 import { resolveWish } from "../sweep/plan.ts";
-import { type Draft, draftSweep, writeSweep } from "../sweep/prepare.ts";
+import { type Draft, draftSweep, type Prepared, writeSweep } from "../sweep/prepare.ts";
 import { ensureReaper } from "../sweep/reaper.ts";
 
 /** `bench --suite …`: starts a sweep, or attaches to the one of the same id, and follows it to its table. */
@@ -34,21 +34,16 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const deps = makeDeps(options.state, service);
   const driver = deps.driver(draft.plan);
   await checkCapabilities(driver, draft.plan);
-  const client = await connect(service);
-  await refuseGrowing(client, draft);
-  const { plan, folder, before } = await writeSweep(draft);
-  await reapOrphans(client, service.server, driver);
-  await ensureReaper(client, plan, deps.host);
-  const started = await startSweep(client, folder, plan);
-  if (before !== null) {
-    await unpauseInterrupted(client, plan.sweep);
-    // A sweep that could pay for no more cells waits for this.
-    const limits = (settings: typeof plan.settings) => JSON.stringify(settings.spending);
-    if (limits(before.settings) !== limits(plan.settings))
-      await client.workflow.getHandle(plan.sweep).signal("unpause");
-    if (before.settings.parallel !== plan.settings.parallel)
-      await changeParallel(client, plan.sweep, plan.settings.parallel);
-  }
+  const { client, plan, folder, before, started } = await whileKept(stack, service, async () => {
+    const client = await connect(service);
+    await answered(() => refuseGrowing(client, draft));
+    const written = await writeSweep(draft);
+    await answered(() => reapOrphans(client, service.server, driver));
+    await answered(() => ensureReaper(client, written.plan, deps.host));
+    const started = await answered(() => startSweep(client, written.folder, written.plan));
+    await answered(() => tellChanges(client, written));
+    return { client, started, ...written };
+  });
   const cells = cellsOf(plan).length;
   writer.tell(
     `sweep ${plan.sweep} ${before === null ? "started" : "goes on"}: ${counted(cells, "cell")}, results in ${folder}`,
@@ -60,6 +55,18 @@ export async function runSweep(options: SweepOptions): Promise<number> {
     return 0;
   }
   return attend({ client, service, started, plan, folder, driver, options, writer });
+}
+
+/** What is asked otherwise now of a sweep that was there already. */
+async function tellChanges(client: Client, { plan, before }: Prepared): Promise<void> {
+  if (before === null) return;
+  await unpauseInterrupted(client, plan.sweep);
+  // A sweep that could pay for no more cells waits for this.
+  const limits = (settings: typeof plan.settings) => JSON.stringify(settings.spending);
+  if (limits(before.settings) !== limits(plan.settings))
+    await client.workflow.getHandle(plan.sweep).signal("unpause");
+  if (before.settings.parallel !== plan.settings.parallel)
+    await changeParallel(client, plan.sweep, plan.settings.parallel);
 }
 
 /** The cells of a running sweep are counted through by number: new ones in between would shift them. */

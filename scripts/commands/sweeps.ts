@@ -13,11 +13,13 @@ import type { CommonOptions } from "../cli/options.ts";
 import { progressWriter } from "../cli/progress.ts";
 import { printRows } from "../cli/rows.ts";
 import { checkReady } from "../stack/ready.ts";
+import { whileKept } from "../stack/stack.ts";
 import { temporalStatus } from "../stack/temporal.ts";
 import { attend, printResults } from "../sweep/attend.ts";
-import { connect, progressOf, startSweep } from "../sweep/client.ts";
+import { answered, connect, progressOf, startSweep } from "../sweep/client.ts";
 import { existingPlan, sweepFolder } from "../sweep/folder.ts";
 import { followSweep } from "../sweep/follow.ts";
+import { keyVariables } from "../sweep/models.ts";
 import { openSweepByName, planByName } from "../sweep/open.ts";
 import { withBase } from "../sweep/prepare.ts";
 import { ensureReaper } from "../sweep/reaper.ts";
@@ -33,10 +35,14 @@ export async function resumeSweep(options: CommonOptions, id: string): Promise<n
   const plan = await withBase(stored, folder, options.state, writer.tell);
   const deps = makeDeps(options.state, service);
   const driver = deps.driver(plan);
-  await reapOrphans(client, service.server, driver);
-  await ensureReaper(client, plan, deps.host);
-  const started = await startSweep(client, folder, plan);
-  await client.workflow.getHandle(id).signal("unpause");
+  const stack = { ...options, keys: keyVariables(plan.settings.endpoints), tell: writer.tell };
+  const started = await whileKept(stack, service, async () => {
+    await answered(() => reapOrphans(client, service.server, driver));
+    await answered(() => ensureReaper(client, plan, deps.host));
+    const isNew = await answered(() => startSweep(client, folder, plan));
+    await answered(() => client.workflow.getHandle(id).signal("unpause"));
+    return isNew;
+  });
   writer.tell(`sweep ${id} goes on, results in ${folder}`);
   return attend({ client, service, started, plan, folder, driver, options, writer });
 }

@@ -77,6 +77,22 @@ export async function keepStack(
   ]);
 }
 
+/** Does the work while whatever of the stack ends is started again. Throws what either of them does. */
+export async function whileKept<T>(
+  options: StackOptions,
+  service: Pick<TemporalService, "address" | "server">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const keeping = keepStack(options, service, over.signal);
+  try {
+    return await Promise.race([work(), keeping.then(() => new Promise<never>(() => undefined))]);
+  } finally {
+    over.abort();
+    await Promise.allSettled([keeping]);
+  }
+}
+
 async function keepWorker(
   options: StackOptions & { address: string; server: string },
   checkWanted: () => Promise<void>,

@@ -17,9 +17,9 @@ import { writeResults } from "../../results/write-results.ts";
 import type { CommonOptions } from "../cli/options.ts";
 import type { ProgressWriter } from "../cli/progress.ts";
 import { textOptions } from "../cli/text-options.ts";
-import { isStackKept, keepStack, stopStack } from "../stack/stack.ts";
+import { isStackKept, keepStack, stopStack, whileKept } from "../stack/stack.ts";
 import type { TemporalService } from "../stack/temporal.ts";
-import { INTERRUPTED } from "./client.ts";
+import { answered, INTERRUPTED } from "./client.ts";
 import { followSweep } from "./follow.ts";
 import { keyVariables } from "./models.ts";
 
@@ -50,7 +50,8 @@ export async function attend(attended: Attended): Promise<number> {
   const ended = new AbortController();
   const tending = AbortSignal.any([interrupt.signal, ended.signal]);
   const keys = keyVariables(plan.settings.endpoints);
-  const keeping = keepStack({ ...options, keys, tell: writer.tell }, service, tending);
+  const stack = { ...options, keys, tell: writer.tell };
+  const keeping = keepStack(stack, service, tending);
   try {
     const following = followSweep({
       client,
@@ -73,8 +74,7 @@ export async function attend(attended: Attended): Promise<number> {
   writer.end();
   if (interrupt.signal.aborted) return interrupted(attended);
   release();
-  await reapOrphans(client, service.server, attended.driver);
-  await releaseStack(client, options.state);
+  await leave(attended, stack);
   return printResults(plan, folder, options.json);
 }
 
@@ -103,11 +103,18 @@ async function interrupted({ client, plan, options, writer }: Attended): Promise
   return 1;
 }
 
-/** Stops the embedded stack when nothing needs it any more and nobody asked to keep it. */
-async function releaseStack(client: Client, state: string): Promise<void> {
-  if ((await isStackKept(state)) || (await runningSweeps(client)).length > 0) return;
+/** Removes what the sweep left, and the embedded stack as well when nothing needs it any more and nobody keeps it. */
+async function leave(
+  { client, service, driver, options }: Attended,
+  stack: Parameters<typeof whileKept>[0],
+): Promise<void> {
+  const others = await whileKept(stack, service, async () => {
+    await answered(() => reapOrphans(client, service.server, driver));
+    return answered(() => runningSweeps(client));
+  });
+  if (others.length > 0 || (await isStackKept(options.state))) return;
   await client.connection.close();
-  await stopStack(state);
+  await stopStack(options.state);
 }
 
 /** Writes the sweep's result files anew and prints the table (or the summary as JSON). */

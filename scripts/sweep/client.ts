@@ -56,10 +56,11 @@ export function changeParallel(client: Client, id: string, parallel: number): Pr
   return client.workflow.getHandle(id).executeUpdate<number, [number]>("parallel", { args: [parallel] });
 }
 
-/** How long a worker that has just been started may take before it answers. */
+/** How long a worker that has just been started, or a server that starts again, may take before it answers. */
 const ANSWER_MS = 120_000;
 
-async function answered<T>(ask: () => Promise<T>): Promise<T> {
+/** Asks again while nobody answers; only for what may be asked twice. */
+export async function answered<T>(ask: () => Promise<T>): Promise<T> {
   for (const end = Date.now() + ANSWER_MS; ; ) {
     try {
       return await ask();

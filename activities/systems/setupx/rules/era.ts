@@ -52,7 +52,10 @@ export function eraFlags(facts: Facts, { era, relaxed }: Choices, more = ""): st
     const date = times > 1 ? facts.today : laterThan(era, facts);
     return ` --exclude-newer-package ${quote(`${name}=${date}T00:00:00Z`)}`;
   });
-  return ` --exclude-newer ${era}T00:00:00Z${more}${later.join("")}`;
+  const settled = laterThan(era, facts);
+  // Before this Python had settled there are hardly wheels for it.
+  const wheels = settled < facts.today ? ` --wheels-until ${settled}` : "";
+  return `${wheels} --exclude-newer ${era}T00:00:00Z${more}${later.join("")}`;
 }
 
 /** setuptools installs editably (PEP 660) since then. */

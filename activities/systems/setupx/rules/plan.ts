@@ -103,27 +103,13 @@ function oneByOne(requirements: string, era: string): string {
   return `for one in ${requirements}; do timeout 240 ${INSTALL}${era} "$one" || echo "left out: $one"; done`;
 }
 
-/** Wheels of a later time come before what has to be compiled. */
-function eachThatCan(requirements: string, era: string, facts: Facts, choices: Choices): string {
-  const wheels =
-    choices.era === null
-      ? []
-      : [`${INSTALL} --no-build --exclude-newer ${laterThan(choices.era, facts)}T00:00:00Z`];
-  const ways = [`${INSTALL} --no-build${era}`, ...wheels, `timeout 240 ${INSTALL}${era}`];
-  const each = ways.map((way) => `${way} "$one" 2>/dev/null`).join(" || ");
-  return `for one in ${requirements}; do ${each} || echo "left out: $one"; done`;
-}
-
 function optionalSteps(facts: Facts, { optional }: Needs, choices: Choices): string[][] {
   if (optional.length === 0) return [];
   const era = eraFlags(facts, choices);
   const dependencies = facts.dependencies.map(quote).join(" ");
   const wanted = optional.map(quote).join(" ");
   return [
-    [
-      `timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "),
-      eachThatCan(wanted, era, facts, choices),
-    ],
+    [`timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "), oneByOne(wanted, era)],
   ];
 }
 

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Choices, eraFlags } from "./era.ts";
 import type { Facts } from "./facts.ts";
 
@@ -21,19 +23,19 @@ export function freshCommand(era: string | null): string {
   return `python3 -m venv --clear /workspace/venv && ${PYTHON} -m pip install --quiet --upgrade pip${until}`;
 }
 
+const INSTALL_SCRIPT = readFileSync(join(import.meta.dirname, "install.py"), "utf8").trim();
+/** Without uv: pip, which knows the era by its own configuration. */
+const PIP_SCRIPT = `#!/bin/sh
+set -- $(for a; do case $a in --exclude-newer*|--wheels-until) skip=1;; *) [ -n "$skip" ] || printf '%s\\n' "$a"; skip=;; esac; done)
+exec ${PYTHON} -m pip install --quiet "$@"`;
+
 /** Makes the installer; where uv can't be had, of pip. */
 export function toolCommands(): string[] {
-  const index = `UV_DEFAULT_INDEX="\${UV_DEFAULT_INDEX:-\${UV_INDEX_URL:-\${PIP_INDEX_URL:-https://pypi.org/simple}}}"`;
-  const uv = `exec ${TOOLS}/bin/uv pip install --quiet --python ${PYTHON} "$@"`;
-  const pip = [
-    'set -- $(for a; do case $a in --exclude-newer*) skip=1;; *) [ -n "$skip" ] || printf \'%s\\n\' "$a"; skip=;; esac; done)',
-    `exec ${PYTHON} -m pip install --quiet "$@"`,
-  ].join("\n");
-  const file = (path: string, script: string) => `cat > ${path} <<'END'\n${script}\nEND\nchmod +x ${path}`;
-  const write = (script: string) =>
-    `${file(INSTALL, `#!/bin/sh\n${script}`)}\n${file(IMPORTS, IMPORTS_SCRIPT)}`;
+  const file = (path: string, script: string) =>
+    `cat > ${path} <<'END_OF_TOOL'\n${script}\nEND_OF_TOOL\nchmod +x ${path}`;
+  const write = (script: string) => `${file(INSTALL, script)}\n${file(IMPORTS, IMPORTS_SCRIPT)}`;
   const venv = `python3 -m venv ${TOOLS} && ${TOOLS}/bin/python -m pip install --quiet uv`;
-  return [`set -e\n${venv}\n${write(`export ${index}\n${uv}`)}`, `set -e\nmkdir -p ${TOOLS}\n${write(pip)}`];
+  return [`set -e\n${venv}\n${write(INSTALL_SCRIPT)}`, `set -e\nmkdir -p ${TOOLS}\n${write(PIP_SCRIPT)}`];
 }
 
 export function installCommand(facts: Facts, choices: Choices, what: string): string {

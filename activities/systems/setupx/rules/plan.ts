@@ -99,18 +99,21 @@ function testCommands(facts: Facts, { requirements, files }: Needs, era: string,
   ];
 }
 
-function oneByOne(requirements: string, era: string): string {
-  return `for one in ${requirements}; do timeout 240 ${INSTALL}${era} "$one" || echo "left out: $one"; done`;
+function oneByOne(requirements: string, era: string, seconds = 240): string {
+  return `for one in ${requirements}; do timeout ${seconds} ${INSTALL}${era} "$one" || echo "left out: $one"; done`;
 }
+
+/** Compiling is not worth its time for what tests can do without. */
+const OPTIONAL_SECONDS = 120;
 
 function optionalSteps(facts: Facts, { optional }: Needs, choices: Choices): string[][] {
   if (optional.length === 0) return [];
   const era = eraFlags(facts, choices);
+  const wheels = era.includes("--wheels-until") ? era : ` --no-build${era}`;
   const dependencies = facts.dependencies.map(quote).join(" ");
   const wanted = optional.map(quote).join(" ");
-  return [
-    [`timeout 400 ${INSTALL}${era} ${dependencies} ${wanted}`.replaceAll(/ +/g, " "), oneByOne(wanted, era)],
-  ];
+  const together = `timeout ${2 * OPTIONAL_SECONDS} ${INSTALL}${wheels} ${dependencies} ${wanted}`;
+  return [[together.replaceAll(/ +/g, " "), oneByOne(wanted, era, OPTIONAL_SECONDS)]];
 }
 
 function trialCommand(): string {

@@ -39,7 +39,7 @@ const MOST_RELAXED = 12;
 function relaxedIn(turns: readonly Turn[], start: number, facts: Facts): ReadonlyMap<string, number> {
   const relaxed = new Map<string, number>();
   for (const turn of turns.slice(start + 1)) {
-    if (turn.success || !/^(?:project|tests|optional)$/.test(purposeOf(turn))) continue;
+    if (turn.success || !/^(?:project|tests)$/.test(purposeOf(turn))) continue;
     for (const name of unbuildable(saidBy(turn), facts)) {
       if (relaxed.has(name) || relaxed.size < MOST_RELAXED) relaxed.set(name, (relaxed.get(name) ?? 0) + 1);
     }

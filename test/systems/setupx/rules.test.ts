@@ -70,7 +70,7 @@ test("where everything works, a survey, the plan and one verification are all", 
   const { turns, end } = play((answer) => (isSurvey(answer) ? SURVEYED(FACTS) : { success: true }));
   t.is(end, null);
   t.deepEqual(said(turns), [
-    ...["survey", "fresh", "variable", "variable", "tools", "project", "tests", "pytest", "optional"],
+    ...["survey", "tools", "fresh", "variable", "variable", "project", "tests", "pytest", "optional"],
     ...["imports", "verify"],
   ]);
   t.true(turns.some(({ action }) => action.kind === "shell" && action.command.includes("-e '.[test]'")));
@@ -81,7 +81,7 @@ test("without Python it is installed, and the survey made again", (t) => {
     if (turn === 1) return { success: false, result: ended(127, "", "bash: python3: command not found") };
     return isSurvey(answer) ? SURVEYED(FACTS) : { success: true };
   });
-  t.deepEqual(said(turns).slice(0, 4), ["survey", "python", "survey", "fresh"]);
+  t.deepEqual(said(turns).slice(0, 4), ["survey", "python", "survey", "tools"]);
 });
 
 test("a failure is tried with experience first, and done again once that was kept", (t) => {

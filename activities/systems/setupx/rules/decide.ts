@@ -17,7 +17,7 @@ import {
   stateOf,
 } from "./state.ts";
 import { SURVEY, surveyed } from "./survey.ts";
-import { freshCommand } from "./tools.ts";
+import { freshCommand, toolCommands } from "./tools.ts";
 import { settledMessage } from "./verdict.ts";
 
 const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
@@ -138,6 +138,11 @@ function lastMended(turns: DecideInput["turns"], end: number): number | null {
 
 function makeEnvironment({ turns }: DecideInput, { start, choices }: State): DecideOutput | null {
   if (start >= 0) return null;
+  const [uv = "", pip = ""] = toolCommands();
+  const tools = [uv, `set -e\n${NEEDS_PYTHON}\n${uv}`, pip];
+  const why = "A fast installer, apart from the environment.";
+  const installer = advance({ name: "tools", why, commands: tools, must: false }, turns, 0).move;
+  if (installer !== null) return installer;
   const thought = freshThought(choices.era);
   const command = freshCommand(choices.era);
   const commands = [command, `${NEEDS_PYTHON} && ${command}`, VIRTUALENV];
@@ -152,7 +157,7 @@ function setUp({ turns, environment }: DecideInput, facts: Facts, state: State):
     }
   }
   for (const step of planOf(facts, needsOf(facts), state.choices)) {
-    const start = step.name === "tools" || step.name === "system" ? 0 : Math.max(0, state.start);
+    const start = step.name === "system" ? 0 : Math.max(0, state.start);
     const { done, move } = advance(step, turns, start);
     if (move !== null) return move;
     if (!done && step.must && state.made < state.eras.length) return otherEraFor(turns, state);

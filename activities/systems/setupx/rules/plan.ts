@@ -3,7 +3,7 @@ import type { Facts } from "./facts.ts";
 import { plainName, quote } from "./names.ts";
 import type { Needs } from "./needs.ts";
 import { serviceCommand } from "./services.ts";
-import { IMPORTS, INSTALL, PYTHON, toolCommands } from "./tools.ts";
+import { IMPORTS, INSTALL, PYTHON } from "./tools.ts";
 
 /** One part of the plan. Its commands are alternatives, the preferred one first; one of them has to succeed. */
 export interface Step {
@@ -24,7 +24,6 @@ export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
     ...more,
   });
   return [
-    step("tools", "A fast installer, apart from the environment.", toolCommands()),
     ...systemSteps(facts).map((command) => step("system", "System packages that CI installs.", [command])),
     step(
       "project",

@@ -14,13 +14,17 @@ import importlib.util, sys
 missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
 sys.exit("\\n".join("ModuleNotFoundError: No module named '%s'" % name for name in missing) or 0)`;
 
-/** What makes a fresh environment of an era. */
+/** What a venv holds by itself, but the pip that knows dates and the last setuptools with pkg_resources. */
+const SEED = "pip 'setuptools<81' wheel";
+
+/** What makes a fresh environment of an era; by the installer, which is faster than venv's own way. */
 export function freshCommand(era: string | null): string {
   const until =
     era === null
       ? ""
       : ` && ${PYTHON} -m pip config --site --quiet set global.uploaded-prior-to ${era}T00:00:00Z`;
-  return `python3 -m venv --clear /workspace/venv && ${PYTHON} -m pip install --quiet --upgrade pip${until}`;
+  const seed = `if [ -x ${TOOLS}/bin/uv ]; then ${INSTALL} ${SEED}; else ${PYTHON} -m ensurepip && ${PYTHON} -m pip install --quiet --upgrade ${SEED}; fi`;
+  return `python3 -m venv --clear --without-pip /workspace/venv && { ${seed}; }${until}`;
 }
 
 const INSTALL_SCRIPT = readFileSync(join(import.meta.dirname, "install.py"), "utf8").trim();

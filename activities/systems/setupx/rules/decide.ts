@@ -83,7 +83,10 @@ function unsolvable({ turns }: DecideInput, state: State): DecideOutput | null {
   if (last === undefined || last.success || state.choices.era === null || purposeOf(last) !== "project")
     return null;
   const message = saidBy(last);
-  const impossible = /No solution found|unsatisfiable|No matching distribution|no versions? of/.test(message);
+  // What a dependency's own build needs is another matter: a later one of it may do.
+  const impossible =
+    !/Failed to (?:download and )?build/.test(message) &&
+    /No solution found|unsatisfiable|No matching distribution|no versions? of/.test(message);
   return impossible ? otherEraFor(turns, state) : null;
 }
 

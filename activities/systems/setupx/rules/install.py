@@ -48,4 +48,5 @@ def from_wheels(date, args):
     return False
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -74,6 +74,15 @@ test("a pytest that does not start says why", async (t) => {
   t.regex(verdict.hint, /unrecognized arguments: --no-such-option/);
 });
 
+test("tests that all fail for one reason are not run to their end", async (t) => {
+  const tests =
+    "import pytest\n@pytest.mark.parametrize('number', range(1000))\ndef test_one(number): open('/no/such/file')\n";
+  const { report, verdict } = await verified({ "test_a.py": tests });
+  t.is(report?.counts.collected, 1000);
+  t.is(report?.counts.failed, 100);
+  t.false(verdict.success);
+});
+
 test("a repository without tests is no success", async (t) => {
   const { verdict } = await verified({ "a.py": "" });
   t.false(verdict.success);

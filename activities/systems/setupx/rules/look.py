@@ -5,7 +5,7 @@ SECONDS = int(os.environ.get("LOOK_SECONDS", "420"))
 FOLDER = tempfile.mkdtemp(prefix="look-")
 EVENTS = os.path.join(FOLDER, "events")
 CHILD = r'''
-import json, os, sys, sysconfig
+import json, os, re, sys, sysconfig
 events = open(sys.argv[1], "a", buffering=1)
 owner = os.getpid()
 
@@ -22,7 +22,29 @@ def text_of(report):
     return text[-3000:]
 
 
+# So many failures for one reason say it well enough.
+ENOUGH = 100
+
+
 class Plugin:
+    def __init__(self):
+        self.reasons, self.reports, self.session = {}, 0, None
+
+    def pytest_sessionstart(self, session):
+        self.session = session
+
+    def stop_early(self, text):
+        lines = text.strip().splitlines()
+        reason = lines[-1][:80] if lines else ""
+        for line in lines:
+            if line.startswith("E "):
+                reason = line[:80]
+        if not re.search("No module named|[Cc]onnect|refused|not found|No such file|cannot open shared", reason):
+            return
+        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        if self.reasons[reason] >= ENOUGH and self.reasons[reason] > self.reports / 2:
+            self.session.shouldstop = "enough failures for one reason"
+
     def pytest_collectreport(self, report):
         if report.failed:
             emit("collect", report.nodeid, text_of(report))
@@ -31,7 +53,9 @@ class Plugin:
         emit("collected", len(session.items))
 
     def pytest_runtest_logreport(self, report):
+        self.reports += report.when == "call" or report.failed
         if report.failed:
+            self.stop_early(text_of(report))
             emit("failed" if report.when == "call" else "error", report.nodeid, text_of(report))
         elif report.skipped and report.when != "teardown":
             emit("skipped", report.nodeid, text_of(report)[-300:])

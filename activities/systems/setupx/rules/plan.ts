@@ -16,47 +16,50 @@ export interface Step {
 
 export function planOf(facts: Facts, needs: Needs, choices: Choices): Step[] {
   const era = eraFlags(facts, choices);
-  const requirements = needs.requirements.map(quote).join(" ");
-  const files = needs.files.map((file) => `-r ${quote(file)}`).join(" ");
-  const tests = [requirements, files].filter(Boolean).join(" ");
-  const step = (name: string, why: string, commands: string[], more: Partial<Step> = {}): Step => ({
-    ...{ name, why, commands: [...new Set(commands)], must: false },
-    ...more,
-  });
-  return [
-    ...systemSteps(facts).map((command) => step("system", "System packages that CI installs.", [command])),
-    step(
-      "project",
-      "The project, with all that its tests are said to need.",
-      projectCommands(facts, needs, choices, tests),
-      {
-        must: true,
-      },
-    ),
-    step("tests", "What the tests are said to need.", testCommands(facts, needs, era, tests), { must: true }),
-    step("pytest", "Does pytest work with this Python?", [trialCommand(), ...newerPytest(facts, choices)]),
-    ...optionalSteps(facts, needs, choices).map((commands) =>
-      step("optional", "Extras that tests may use.", commands),
-    ),
-    ...importSteps(facts).map((command) => step("imports", "Is what the tests import there?", [command])),
-    ...facts.services.flatMap((service) => {
-      const command = serviceCommand(service, facts.serviceEnv);
-      return command === null ? [] : [step(`service ${service}`, "A service that CI starts.", [command])];
-    }),
+  const tests = [...needs.requirements.map(quote), ...needs.files.map((file) => `-r ${quote(file)}`)].join(
+    " ",
+  );
+  const steps: Omit<Step, "must">[] = [
+    ...systemSteps(facts),
+    {
+      name: "project",
+      why: "The project, with all that its tests are said to need.",
+      commands: projectCommands(facts, needs, choices, tests),
+    },
+    {
+      name: "tests",
+      why: "What the tests are said to need.",
+      commands: testCommands(facts, needs, era, tests),
+    },
+    {
+      name: "pytest",
+      why: "Does pytest work with this Python?",
+      commands: [trialCommand(), ...newerPytest(facts, choices)],
+    },
+    ...optionalSteps(facts, needs, choices),
+    ...importSteps(facts),
+    ...serviceSteps(facts),
   ];
+  return steps.map(({ name, why, commands }) => ({
+    ...{ name, why, commands: [...new Set(commands)] },
+    must: name === "project" || name === "tests",
+  }));
 }
+
+type Optional = Omit<Step, "must">[];
 
 /** Large, or nothing that a test of Python code is about. */
 const NO_SYSTEM =
   /^(?:texlive|latex|google-chrome|firefox|chromium|python[\d.]|python3?-|pypy|gh$|docker|sudo$|git$|curl$|wget$|ca-cert)/;
 
-function systemSteps({ apt, documentApt, extension }: Facts): string[] {
+function systemSteps({ apt, documentApt, extension }: Facts): Optional {
   const wanted = [...new Set([...apt, ...(extension ? documentApt : [])])];
   const names = wanted.filter((name) => !NO_SYSTEM.test(name)).slice(0, 25);
   if (names.length === 0 || (!extension && !names.some((name) => !name.startsWith("lib")))) return [];
   // They are another release's, or another distribution's: those that are not known here are left out.
   const known = `apt-cache pkgnames | grep -Fx ${names.map((name) => `-e ${quote(name)}`).join(" ")}`;
-  return [`apt-get update -qq && apt-get install -y -qq --no-install-recommends $(${known})`];
+  const command = `apt-get update -qq && apt-get install -y -qq --no-install-recommends $(${known})`;
+  return [{ name: "system", why: "System packages that CI and documents name.", commands: [command] }];
 }
 
 function projectCommands(facts: Facts, { extras }: Needs, choices: Choices, tests: string): string[] {
@@ -105,14 +108,15 @@ function oneByOne(requirements: string, era: string, seconds = 240): string {
 /** Compiling is not worth its time for what tests can do without. */
 const OPTIONAL_SECONDS = 120;
 
-function optionalSteps(facts: Facts, { optional }: Needs, choices: Choices): string[][] {
+function optionalSteps(facts: Facts, { optional }: Needs, choices: Choices): Optional {
   if (optional.length === 0) return [];
   const era = eraFlags(facts, choices);
   const wheels = era.includes("--wheels-until") ? era : ` --no-build${era}`;
   const dependencies = facts.dependencies.map(quote).join(" ");
   const wanted = optional.map(quote).join(" ");
   const together = `timeout ${2 * OPTIONAL_SECONDS} ${INSTALL}${wheels} ${dependencies} ${wanted}`;
-  return [[together.replaceAll(/ +/g, " "), oneByOne(wanted, era, OPTIONAL_SECONDS)]];
+  const commands = [together.replaceAll(/ +/g, " "), oneByOne(wanted, era, OPTIONAL_SECONDS)];
+  return [{ name: "optional", why: "Extras that tests may use.", commands }];
 }
 
 function trialCommand(): string {
@@ -131,10 +135,19 @@ function newerPytest(facts: Facts, { era }: Choices): string[] {
   return [newer(later, same), newer(later, "pytest"), newer(facts.today, "pytest")];
 }
 
-function importSteps({ imports, name }: Facts): string[] {
+function importSteps({ imports, name }: Facts): Optional {
   const modules = imports
     .filter((module) => /^[A-Za-z]\w*$/.test(module) && plainName(module) !== plainName(name))
     .slice(0, 40);
   if (modules.length === 0) return [];
-  return [`${IMPORTS} ${modules.join(" ")}`];
+  const commands = [`${IMPORTS} ${modules.join(" ")}`];
+  return [{ name: "imports", why: "Is what the tests import there?", commands }];
+}
+
+function serviceSteps({ services, serviceEnv }: Facts): Optional {
+  return services.flatMap((service) => {
+    const command = serviceCommand(service, serviceEnv);
+    const why = "A service that CI starts.";
+    return command === null ? [] : [{ name: `service ${service}`, why, commands: [command] }];
+  });
 }

@@ -168,7 +168,7 @@ function setUp({ turns, environment }: DecideInput, facts: Facts, state: State):
   return null;
 }
 
-const MOST_RUNS = 4;
+const MOST_RUNS = 6;
 const MOST_RUNS_OF_STEP = 12;
 
 /** The next of a step's commands: the one that failed once more, after something changed; else one that was not run yet. */

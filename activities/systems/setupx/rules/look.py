@@ -130,7 +130,7 @@ def main():
                 group["count"] += 1
     worst = sorted(groups.values(), key=lambda group: (group["kind"] != "collect", -group["count"]))[:40]
     skipped = sorted(skips.items(), key=lambda item: -item[1])[:15]
-    tail = "" if code in (0, 1) else "\n".join(line[:500] for line in output.splitlines()[-60:])[-7000:]
+    tail = "" if code in (0, 1) and counts["collected"] else "\n".join(line[:500] for line in output.splitlines()[-60:])[-7000:]
     report = {"exit": code, "seconds": seconds, "counts": counts, "groups": worst, "skips": skipped, "tail": tail}
     while len(json.dumps(report)) > 15000 and report["groups"]:
         report["groups"] = report["groups"][: len(report["groups"]) * 3 // 4]

@@ -30,7 +30,7 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
     ...(program === undefined
       ? []
       : [`${APT} ${program} || ${packageWith(`^/usr/s?bin/${escaped(program)}$`)}`]),
-    ...missingModules(message, facts).map((module) => installCommand(facts, choices, module)),
+    ...moduleCommands(message, facts, choices),
   ];
 }
 
@@ -68,6 +68,13 @@ function packageWith(pattern: string): string {
 
 function escaped(text: string): string {
   return text.replaceAll(/[.+]/g, "\\$&");
+}
+
+/** All at once, then one by one: a name may be no distribution's. */
+function moduleCommands(message: string, facts: Facts, choices: Choices): string[] {
+  const modules = missingModules(message, facts);
+  const together = modules.length > 1 ? [modules.join(" ")] : [];
+  return [...together, ...modules].map((names) => installCommand(facts, choices, names));
 }
 
 function missingModules(message: string, { packages, name }: Facts): string[] {

@@ -13,10 +13,10 @@ import {
 import { NODE, PYRIGHT, PYRIGHT_CONFIG } from "./mounts.ts";
 import { lastLine, shortDetail } from "./session.ts";
 
-const PYRIGHT_SECONDS = 300;
+const PYRIGHT_SECONDS = 600;
 const PYRIGHT_HEAP_MB = 2048;
 const PYRIGHT_OUTPUT_BYTES = 64 << 20;
-const PIP_SECONDS = 60;
+const PIP_SECONDS = 120;
 const NO_PIP = 42;
 
 /**

@@ -37,7 +37,11 @@ export function artifactScript(lines: readonly ArtifactLine[], atEnd: Values): s
   const blocks = lines.map((line) =>
     "values" in line ? assignments(line.values) : commandBlock(line.command),
   );
-  return ["#!/usr/bin/env bash", "set -e", `cd ${REPOSITORY}`, "", ...blocks, forTests(atEnd)].join("\n");
+  const last = forTests(atEnd);
+  // Without a line after it the last command takes the place of the script's own bash, as it had none above it before.
+  return ["#!/usr/bin/env bash", "set -e", `cd ${REPOSITORY}`, "", ...blocks, ...(last ? [last] : [])].join(
+    "\n",
+  );
 }
 
 function commandBlock(command: string): string {

@@ -26,13 +26,8 @@ const UNIT = {
 
 async function writeMatrix(state: string, retriever: string[]): Promise<void> {
   const axes = { xpu: ["on", "off"], retriever, knowledge: [join(state, "base.jsonl")] };
-  const matrix = {
-    matrix: "tiny",
-    title: "Tiny",
-    system: "setupx",
-    axes,
-    compare: [["setupx+base", "setupx+off"]],
-  };
+  const compare = retriever.includes("selector") ? [["setupx+base", "setupx+off"]] : [];
+  const matrix = { matrix: "tiny", title: "Tiny", system: "setupx", axes, compare };
   await writeFile(join(state, "matrix.yaml"), JSON.stringify(matrix));
 }
 

@@ -79,6 +79,9 @@ export const CLOSE_SECONDS = 300;
 
 export const STATIC_SECONDS = 900;
 
+/** Looks that a verifier may take at an environment before its silence counts as a failure. */
+export const VERIFIER_LOOKS = 30;
+
 /** Longest life of one attempt's sandbox, in seconds: its stages' budgets plus the machinery between them. */
 export function sandboxLife(budget: Budget): number {
   return Math.ceil(

@@ -38,6 +38,18 @@ export async function openKnowledge(
       `knowledge base ${name} (${location}): is ${is} and was ${locked.digest ?? "live"}, ${locked.embedding}; bring that one back, or start a new sweep`,
     );
   }
+  return { base, excluded: await excludedOf(base, tasks), live: locked.digest === null };
+}
+
+/** By base and tasks; found anew when units have changed. */
+const found = new WeakMap<Base, { of: string; excluded: ReadonlySet<string> }>();
+
+async function excludedOf(base: Base, tasks: readonly Task[]): Promise<ReadonlySet<string>> {
+  const of = JSON.stringify([await base.store.revision(), tasks.map(({ id }) => id)]);
+  const known = found.get(base);
+  if (known?.of === of) return known.excluded;
   const { left } = leaveOut(await base.store.all(), tasks.map(measuredOf));
-  return { base, excluded: new Set(left.keys()), live: locked.digest === null };
+  const excluded = new Set(left.keys());
+  found.set(base, { of, excluded });
+  return excluded;
 }

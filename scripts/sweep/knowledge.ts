@@ -17,6 +17,11 @@ export async function resolveKnowledge(
   made: Readonly<Record<string, string>> = {},
 ): Promise<ResolvedKnowledge> {
   const names = arms.flatMap(({ options }) => (options.knowledge ? [String(options.knowledge)] : []));
+  if (knowledgeLive && names.length === 0) {
+    throw new UsageError(
+      "--knowledge-live: no system here is given a knowledge base; leave it out, or add setupx",
+    );
+  }
   const resolved: ResolvedKnowledge = { locked: {}, locations: {} };
   for (const name of new Set(names)) {
     const location = made[name] ?? locationOf(name, state);

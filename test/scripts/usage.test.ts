@@ -23,6 +23,16 @@ const REFUSED: [name: string, args: string[], said: RegExp][] = [
   ["an unknown suite", ["--suite", "pypi-smok"], /unknown suite pypi-smok; nearest: pypi-smoke/],
   ["a suite file that is not there", ["--suite", "./none.json"], /none\.json/],
   [
+    "a live base that no system is given",
+    ["--suite", "pypi-smoke", "--system", "nop", "--knowledge-live"],
+    /--knowledge-live: no system here/,
+  ],
+  [
+    "an option that no system takes",
+    ["--suite", "pypi-smoke", "--system", "nop", "--xpu", "on"],
+    /--xpu: none of nop takes it/,
+  ],
+  [
     "an unknown system",
     ["--suite", "pypi-smoke", "--system", "orcale"],
     /--system orcale: unknown; there are oracle/,

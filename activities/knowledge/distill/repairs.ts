@@ -1,4 +1,5 @@
 import type { Step } from "../../store/trajectory.ts";
+import { bareLines, TELLING } from "../telling.ts";
 
 /** A failure and what ended it. */
 export interface Repair {
@@ -9,24 +10,6 @@ export interface Repair {
   /** What was done in between, in order. */
   remedies: string[];
 }
-
-/** The kinds of line that tell what is wrong, the most telling first. */
-const TELLING = [
-  /No module named \S+/,
-  /fatal error: /,
-  /: (?:command )?not found$/,
-  /cannot open shared object file/,
-  /^(?:E|ERROR|error|Error)\b.*: /,
-  /\b\w*(?:Error|Exception)\b: /,
-  /No such file or directory/,
-];
-
-/** Where in a file or script it was: other projects have other files. */
-const PLACE = /^(?:[\w./+-]+:\d+(?::\d+)?: |(?:\/bin\/)?(?:ba)?sh: (?:line )?\d+: )/;
-
-/** What pip and others print around the line that matters. */
-const WRAPPING =
-  /subprocess-exited-with-error|metadata-generation-failed|Failed building wheel|exit code|note: |hint: |legacy-install-failure|short test summary/;
 
 /** Commands that change the environment; looking around mends nothing. */
 const CHANGES =
@@ -59,15 +42,7 @@ export function repairsOf(steps: readonly Step[]): Repair[] {
 /** The line of a failed step that says what is wrong; null where there is none or nothing failed. */
 export function messageOf({ observation }: Step): string | null {
   if (observation === null || observation.exit === null || observation.exit === 0) return null;
-  const lines = `${observation.stdout.text}\n${observation.stderr.text}`
-    .split("\n")
-    .map((line) =>
-      line
-        .replace(/^(?:E\s{2,}|\s+|[│×╰─>]+\s*)+/, "")
-        .replace(PLACE, "")
-        .trim(),
-    )
-    .filter((line) => line !== "" && !WRAPPING.test(line));
+  const lines = bareLines(`${observation.stdout.text}\n${observation.stderr.text}`);
   for (const kind of TELLING) {
     const line = lines.findLast((it) => kind.test(it));
     if (line !== undefined) return line.slice(0, 300);

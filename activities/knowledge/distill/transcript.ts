@@ -1,3 +1,4 @@
+import { middleLeftOut } from "../../middle-left-out.ts";
 import type { Step } from "../../store/trajectory.ts";
 import { messageOf } from "./repairs.ts";
 
@@ -23,7 +24,7 @@ export function commandsText(steps: readonly Step[]): string {
   const lines = steps.flatMap(({ step, command, observation }) =>
     command === null ? [] : [`${step}. [exit ${observation?.exit ?? "unknown"}] ${command}`],
   );
-  return middleLeftOut(lines.join("\n"));
+  return middleLeftOut(lines.join("\n"), MOST);
 }
 
 /** What failed commands said was wrong, by the number of their step. */
@@ -36,10 +37,5 @@ export function errorsText(steps: readonly Step[]): string {
     errors.length <= FIRST_ERRORS + LAST_ERRORS
       ? errors
       : [...errors.slice(0, FIRST_ERRORS), ...errors.slice(-LAST_ERRORS)];
-  return middleLeftOut(few.join("\n"));
-}
-
-function middleLeftOut(text: string): string {
-  if (text.length <= MOST) return text;
-  return `${text.slice(0, MOST / 2)}\n[… left out …]\n${text.slice(-MOST / 2)}`;
+  return middleLeftOut(few.join("\n"), MOST);
 }

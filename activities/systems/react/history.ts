@@ -1,3 +1,4 @@
+import { middleLeftOut } from "../../middle-left-out.ts";
 import type { Step, StepOutput } from "../../store/trajectory.ts";
 import type { ReactInput } from "./role.ts";
 
@@ -27,12 +28,5 @@ const WAYS = {
 };
 
 function shown(name: string, { text }: StepOutput, characters: number): string {
-  const trimmed = text.trim();
-  if (trimmed === "") return "";
-  const half = Math.floor(characters / 2);
-  const content =
-    trimmed.length <= characters
-      ? trimmed
-      : `${trimmed.slice(0, half)}\n[… left out …]\n${trimmed.slice(-half)}`;
-  return `${name}:\n${content}`;
+  return text.trim() === "" ? "" : `${name}:\n${middleLeftOut(text, characters)}`;
 }

@@ -1,12 +1,10 @@
+import { VERIFIER_LOOKS } from "../../../workflows/policies.ts";
 import type { DecideContext, Decision } from "../system.ts";
 import { type TurnNote, turnName, type VerifyNote, verifyName } from "./note.ts";
 import type { SetupxOptions } from "./options.ts";
 import { verify } from "./roles/verify.ts";
 import { SIZES } from "./sizes.ts";
 import { resultOf } from "./turns.ts";
-
-/** Looks that a verifier may take, as the loop counts them. */
-const LOOKS = 30;
 
 /** The verifier's next look at the fork, or its word. */
 export async function look(context: DecideContext, options: SetupxOptions): Promise<Decision> {
@@ -17,7 +15,7 @@ export async function look(context: DecideContext, options: SetupxOptions): Prom
     ...{ task: task.id, language: task.language },
     hint: note?.action.kind === "verify" ? note.action.hint : "",
     looks: looks.map((one) => ({ command: one.command ?? "", result: resultOf(one) })),
-    looksLeft: LOOKS - looks.length,
+    looksLeft: VERIFIER_LOOKS - looks.length,
     characters: SIZES[options.profile].characters,
   });
   if (answer.action === "run") return { kind: "command", command: answer.command };

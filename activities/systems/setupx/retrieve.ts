@@ -2,6 +2,7 @@ import { CausedError } from "../../errors.ts";
 import { renderAtoms } from "../../knowledge/atoms/render.ts";
 import type { OpenKnowledge } from "../../knowledge/for-sweep.ts";
 import { type Candidate, search } from "../../knowledge/search/search.ts";
+import { middleLeftOut } from "../../middle-left-out.ts";
 import type { DecideContext } from "../system.ts";
 import type { Retrieval, TurnNote } from "./note.ts";
 import type { SetupxOptions } from "./options.ts";
@@ -59,8 +60,7 @@ export function stillOpen(last: TurnNote | undefined, need: Need): Found | null 
 }
 
 async function describe(context: DecideContext, { turns, lastError }: Need, size: number): Promise<string> {
-  const error =
-    lastError.length <= size ? lastError : `${lastError.slice(0, size / 2)}\n${lastError.slice(-size / 2)}`;
+  const error = middleLeftOut(lastError, size);
   const commands = turns
     .flatMap(({ action, result }) =>
       action.kind === "shell" ? [{ command: action.command.slice(0, 300), exit: result?.exit ?? null }] : [],

@@ -1,7 +1,5 @@
+import { VERIFIER_LOOKS } from "../../policies.ts";
 import type { SystemContext } from "../system.ts";
-
-/** Looks that a verifier may take before its silence counts as a failure. */
-const LOOKS = 30;
 
 /**
  * A verifier with a context of its own looks at the environment on a fork, which is dropped: nothing that it does can
@@ -11,7 +9,7 @@ export async function verifyOnFork(context: SystemContext, turn: number): Promis
   const root = `verify-${turn}`;
   await context.act(turn, { kind: "fork", root }, 1);
   let good = false;
-  for (let look = 1; look <= LOOKS; look++) {
+  for (let look = 1; look <= VERIFIER_LOOKS; look++) {
     const action = await context.decide(turn, look + 1, "verify");
     if (action.kind === "finish") {
       good = action.claim === true;
@@ -21,6 +19,6 @@ export async function verifyOnFork(context: SystemContext, turn: number): Promis
     if (context.secondsLeft() <= 0) break;
     await context.act(turn, { ...action, root }, look + 1);
   }
-  await context.act(turn, { kind: "drop", root }, LOOKS + 2);
+  await context.act(turn, { kind: "drop", root }, VERIFIER_LOOKS + 2);
   return good;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { middleLeftOut } from "../../../middle-left-out.ts";
 import type { Message, Role } from "../../../model/role.ts";
 import { decideByRules } from "../rules/decide.ts";
 import { type AgentAction, suggestion, type Turn, turn } from "./turn.ts";
@@ -139,13 +140,6 @@ function suggested(suggestions: DecideInput["suggestions"]): string {
     return `- ${unit}: ${advice.join(" ")} ${reason}\n  ${how}`;
   });
   return `Experience with like failures suggests:\n${lines.join("\n")}`;
-}
-
-function middleLeftOut(text: string, characters: number): string {
-  const trimmed = text.trim();
-  if (trimmed.length <= characters) return trimmed;
-  const half = Math.floor(characters / 2);
-  return `${trimmed.slice(0, half)}\n[… left out …]\n${trimmed.slice(-half)}`;
 }
 
 /** The answer as one of the six actions. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { middleLeftOut } from "../../../middle-left-out.ts";
 import type { Role } from "../../../model/role.ts";
 import { verifyByRules } from "../rules/verify.ts";
 import { result } from "./turn.ts";
@@ -52,10 +53,7 @@ export const verify: Role<VerifyInput, VerifyOutput> = {
   output,
   instructions: INSTRUCTIONS,
   render: ({ task, language, hint, looks, looksLeft, characters }) => {
-    const shown = (text: string) =>
-      text.length <= characters
-        ? text.trim()
-        : `${text.slice(0, characters / 2)}\n[… left out …]\n${text.slice(-characters / 2)}`;
+    const shown = (text: string) => middleLeftOut(text, characters);
     const about = `Repository: ${task} (${language}).${hint ? `\nThe agent says: ${hint}` : ""}`;
     return [
       ...looks.flatMap(({ command }, index) => [

@@ -1,5 +1,5 @@
+import { quote } from "../../../knowledge/atoms/quote.ts";
 import type { Facts } from "./facts.ts";
-import { quote } from "./names.ts";
 
 /** The choices that failures make. */
 export interface Choices {

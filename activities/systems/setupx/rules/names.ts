@@ -25,7 +25,3 @@ export function mayBring(distribution: string, module: string): boolean {
   if (name === wanted) return true;
   return wanted.length >= 3 && name.replace(/^python|^py|^django|python$|py$/g, "").startsWith(wanted);
 }
-
-export function quote(text: string): string {
-  return /^[A-Za-z0-9_./:=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

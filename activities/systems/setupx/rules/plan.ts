@@ -1,6 +1,7 @@
+import { quote } from "../../../knowledge/atoms/quote.ts";
 import { type Choices, editableFlags, eraFlags, laterThan } from "./era.ts";
 import type { Facts } from "./facts.ts";
-import { plainName, quote } from "./names.ts";
+import { plainName } from "./names.ts";
 import type { Needs } from "./needs.ts";
 import { serviceCommand } from "./services.ts";
 import { IMPORTS, INSTALL, PYTHON } from "./tools.ts";

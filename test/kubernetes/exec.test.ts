@@ -3,6 +3,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "ava";
 import { parse, stringify } from "yaml";
+import { frameInput, parseAnswer } from "../../activities/sandbox/contained/frame.ts";
+import { call } from "../../activities/sandbox/contained/layout.ts";
 import { type Cluster, connectCluster } from "../../activities/sandbox/kubernetes/client.ts";
 import { ExecFault, execInPod } from "../../activities/sandbox/kubernetes/exec.ts";
 import { podName } from "../../activities/sandbox/kubernetes/names.ts";
@@ -60,8 +62,12 @@ await onCluster("exec", (subject) => {
     );
   });
 
-  test.serial("a command that reads none of its input ends all the same", async (t) => {
-    t.is((await run("exit 3", randomBytes(20_000_000))).exit, 3);
+  test.serial("a call that takes none of its input answers and ends all the same", async (t) => {
+    const input = frameInput(randomBytes(20_000_000));
+    for (let round = 0; round < 3; round++) {
+      const result = await execInPod(subject.cluster, pod, call("upload", ".none"), input, LIMITS);
+      t.is(parseAnswer(result).status, "refused");
+    }
   });
 
   test.serial("a missing program and a missing pod are faults that say so", async (t) => {

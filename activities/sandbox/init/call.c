@@ -126,6 +126,9 @@ int call(int argc, char **argv) {
   umask(022);
   still_alive();
   size_t size;
+  static const char *const with_input[] = {"provide", "begin", "start", "upload", "keep"};
+  for (size_t i = 0; i < sizeof with_input / sizeof *with_input; i++)
+    if (!strcmp(verb, with_input[i])) input_expected();
   if (argc == 1 && !strcmp(verb, "ping")) ask_keeper("ping", "", 0);
   if (argc == 1 && !strcmp(verb, "provide")) call_provide();
   if (argc == 1 && !strcmp(verb, "begin")) {

@@ -22,6 +22,8 @@ _Noreturn void reply_text(const char *status, const char *format, ...) __attribu
 char *input_whole(size_t *size);
 /* `draft` in `folder` is removed when the input does not come whole. */
 const char *input_into(int fd, int folder, const char *draft);
+/* This call has an input: what of it nobody read by its end, `reply` does. */
+void input_expected(void);
 /* Ends the call when nothing was read or written for a minute. */
 void still_alive(void);
 

@@ -46,7 +46,8 @@ const STDERR_BYTES = 64 << 10;
 
 /**
  * One short command in a pod's container, without a terminal. Standard input is never closed: before protocol 5 that
- * closes the socket and loses the status (kubernetes-client/javascript#465), so commands must know how much they read.
+ * closes the socket and loses the status (kubernetes-client/javascript#465), so commands must know how much they read,
+ * and must read it all: the server never tells the end of one that left some of a large input unread.
  * Throws ExecFault, also when the socket closes without a status (kubernetes-client/javascript#2133).
  */
 export async function execInPod(

@@ -88,11 +88,14 @@ function beginningOf({ status }: V1Pod, container: V1ContainerStatus | undefined
   return { kind: "starting", why: why || null };
 }
 
-/** The kubelet evicts both who is over its own limit, who would be so again, and who is in a full node's way. */
 function evicted(message: string): Lost {
-  if (/exceeds the (total )?limit/i.test(message)) return lost("sandbox_disk", message);
-  if (/ephemeral-storage|inodes|disk/i.test(message)) return lost("disk_pressure", message);
-  return lost("sandbox_evicted", message);
+  return lost(evictedFor(message), message);
+}
+
+/** The kubelet evicts both who is over its own limit, who would be so again, and who is in a full node's way. */
+export function evictedFor(message: string): Cause {
+  if (/exceeds the (total )?limit/i.test(message)) return "sandbox_disk";
+  return /ephemeral-storage|inodes|disk/i.test(message) ? "disk_pressure" : "sandbox_evicted";
 }
 
 /** The reasons of the condition DisruptionTarget. */

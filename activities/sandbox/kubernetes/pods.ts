@@ -1,6 +1,6 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { Cluster } from "./client.ts";
-import { lossOf } from "./events.ts";
+import { DELETED, endingOf, lossOf } from "./events.ts";
 import { limiter } from "./limiter.ts";
 import { patchPod, readPod } from "./pod-calls.ts";
 import { checkPod, getOrCreatePod } from "./pod-create.ts";
@@ -41,7 +41,7 @@ export function podsOf(cluster: Cluster, watch: PodWatch, options: PodsOptions):
     if (before !== uid)
       throw lostPod(name, { cause: "sandbox_lost", why: "its pod was replaced by another" });
     const state = podState(pod);
-    if (state.kind === "lost") throw lostPod(name, await lastWord(cluster, watch, name, state));
+    if (state.kind === "lost") throw lostPod(name, await lastWord(cluster, watch, pod, state));
     return state;
   };
   const pods: Pods = {
@@ -76,11 +76,15 @@ export function podsOf(cluster: Cluster, watch: PodWatch, options: PodsOptions):
 
 function lastState(pod: V1Pod): Pick<Lost, "cause" | "why"> {
   const state = podState(pod);
-  return state.kind === "lost" ? state : { cause: "sandbox_lost", why: "its pod was deleted" };
+  return state.kind === "lost" ? state : DELETED;
 }
 
-/** An eviction shows as an ended container first; its reason comes with the pod's end. */
-async function lastWord(cluster: Cluster, watch: PodWatch, name: string, first: Lost): Promise<Lost> {
+/**
+ * An eviction shows as an ended container first; its reason comes with the pod's end, or, of a container that ended
+ * before the kubelet looked again, in an event only (measured, 1.34).
+ */
+async function lastWord(cluster: Cluster, watch: PodWatch, { metadata }: V1Pod, first: Lost) {
+  const { name = "", uid } = metadata ?? {};
   let state = first;
   for (const end = Date.now() + LAST_WORD_MS; state.early && Date.now() < end; ) {
     await watch.change(name, 1_000);
@@ -89,5 +93,5 @@ async function lastWord(cluster: Cluster, watch: PodWatch, name: string, first: 
     if (next?.kind !== "lost") break;
     state = next;
   }
-  return state;
+  return (state.cause === "sandbox_lost" && (await endingOf(cluster, name, uid))) || state;
 }

@@ -36,7 +36,8 @@ async function prepareSource(deps: Deps, plan: SweepPlan, task: Task): Promise<S
   return { digest, revision, bytes, notes };
 }
 
-function sandboxSpec(server: string, { lock, settings }: SweepPlan, input: SandboxKey): SandboxSpec {
+/** What the driver is asked for; `server` as in SandboxOwner. */
+export function sandboxSpec(server: string, { lock, settings }: SweepPlan, input: SandboxKey): SandboxSpec {
   const { outputBytes: _, ...limits } = lock.limits;
   return {
     id: sandboxId(input),

@@ -101,6 +101,8 @@ export type Stream = "stdout" | "stderr";
 export interface SandboxDriver {
   readonly name: "local" | "docker" | "kubernetes";
   capabilities(): Promise<Capabilities>;
+  /** Throws UsageError when such a sandbox would be refused whatever room there is; makes nothing. */
+  check?(spec: SandboxSpec): Promise<void>;
   /** Get or create. */
   create(spec: SandboxSpec, signal?: AbortSignal): Promise<SandboxRef>;
   /** Starts the command detached inside the sandbox and returns at once. */

@@ -10,7 +10,7 @@ import { progressWriter } from "../cli/progress.ts";
 import { checkReady } from "../stack/ready.ts";
 import { checkAddress, ensureStack, markStackKept, whileKept } from "../stack/stack.ts";
 import { attend } from "../sweep/attend.ts";
-import { checkCapabilities } from "../sweep/capabilities.ts";
+import { checkCapabilities, checkSandboxes } from "../sweep/capabilities.ts";
 import { answered, changeParallel, connect, startSweep, unpauseInterrupted } from "../sweep/client.ts";
 import { showDryRun } from "../sweep/dry-run.ts";
 import { checkKeys, keyVariables } from "../sweep/models.ts";
@@ -33,6 +33,7 @@ export async function runSweep(options: SweepOptions): Promise<number> {
   const service = await ensureStack(stack);
   const deps = makeDeps(options.state, service);
   const driver = deps.driver(draft.plan);
+  await checkSandboxes(driver, draft, service.server);
   await checkCapabilities(driver, draft.plan);
   const { client, plan, folder, before, started } = await whileKept(stack, service, async () => {
     const client = await connect(service);

@@ -1,8 +1,27 @@
 import { CausedError } from "../../activities/errors.ts";
 import type { SandboxDriver } from "../../activities/sandbox/driver.ts";
+import { sandboxSpec } from "../../activities/sandboxes.ts";
 import { systemNamed } from "../../activities/systems/registry.ts";
 import type { SweepPlan } from "../../benchmarks/sweep-plan.ts";
 import { UsageError } from "../../benchmarks/usage-error.ts";
+import type { Draft } from "./prepare.ts";
+
+/** Throws UsageError when the driver refuses such sandboxes as the sweep's. */
+export async function checkSandboxes(
+  driver: SandboxDriver,
+  { plan, folder }: Pick<Draft, "plan" | "folder">,
+  server: string,
+): Promise<void> {
+  const any = {
+    folder,
+    sweep: plan.sweep,
+    cell: "check",
+    attempt: 1,
+    purpose: "setup",
+    generation: 1,
+  } as const;
+  await driver.check?.(sandboxSpec(server, plan, any));
+}
 
 /** Throws UsageError when the driver can't do what the sweep needs, so that nothing is spent on it. */
 export async function checkCapabilities(

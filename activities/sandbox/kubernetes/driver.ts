@@ -24,7 +24,7 @@ export const KUBERNETES_DEFAULTS = {
 } as const satisfies Partial<KubernetesOptions>;
 
 export interface KubernetesDriver extends SandboxDriver {
-  /** Lets the server look at such a sandbox's pod without making it. Throws UsageError when it would refuse it. */
+  /** Lets the server look at such a sandbox's pod without making it. */
   check(spec: SandboxSpec): Promise<void>;
   /** Sweeps that still have an owner object in the namespace. */
   sweeps(): Promise<string[]>;

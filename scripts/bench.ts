@@ -33,6 +33,9 @@ a key in bench.config.yaml (tests-network: on). A flag goes before a variable,
 a variable before the file.
 Exit code: 0 all cells graded, 1 some cell not graded, 2 usage or configuration.`;
 
+// Who reads may have had enough, as `head` has.
+process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => process.exit(code === "EPIPE" ? 0 : 1));
+
 const program = new Command("bench")
   .description("Measures how well agents set up code repositories.")
   .version(manifest.version)
@@ -204,5 +207,9 @@ try {
   if (process.env.BENCH_DEBUG && !asked && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   process.exitCode = asked ? 0 : error instanceof UsageError || error instanceof CommanderError ? 2 : 1;
 }
+// A pipe may still hold back what was written: exit would drop it.
+await Promise.all(
+  [process.stdout, process.stderr].map((stream) => new Promise((done) => stream.write("", done))),
+);
 // A Temporal client or a watched child may keep the event loop alive after everything has been said.
 process.exit();

@@ -3,6 +3,16 @@ import type { Facts } from "./facts.ts";
 import { plainName } from "./names.ts";
 import { installCommand } from "./tools.ts";
 
+/** How a missing program is spoken of. What debconf says of apt-utils harms nothing. */
+const PROGRAMS: readonly RegExp[] = [
+  /No such file or directory: '([A-Za-z][\w+-]*)'/,
+  /(?:^|[\s:])([A-Za-z][\w+-]*): (?:command )?not found/m,
+  /unable to execute '([\w+-]+)'/,
+  /\b(?!apt-utils)([a-z][\w+-]*) (?:(?:is|was|are|has|been|be|may|probably) )*not (?:been |be )?installed/,
+  /(?:not|[Uu]nable to|n't) find (?:the )?(?:program |executable |command )?[`'"]?([a-z][\w+-]*)[`'"]? (?:executable|program|command|binary)/,
+  /Program ['"]?([a-z][\w+-]*)['"]? not found/,
+];
+
 const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
 
 /**
@@ -16,10 +26,7 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
   const configured =
     /(?:Package|Dependency) ['"]?([\w.+-]+)['"]?,? (?:was )?not found/.exec(message)?.[1] ??
     /No package '([\w.+-]+)' found/.exec(message)?.[1];
-  const program =
-    /No such file or directory: '([A-Za-z][\w+-]*)'/.exec(message)?.[1] ??
-    /(?:^|[\s:])([A-Za-z][\w+-]*): (?:command )?not found/m.exec(message)?.[1] ??
-    /unable to execute '([\w+-]+)'/.exec(message)?.[1];
+  const program = firstOf(PROGRAMS, message);
   return [
     ...(header === undefined ? [] : [packageWith(`/include/(.*/)?${escaped(header)}$`)]),
     ...(library === undefined ? [] : [packageWith(`/${escaped(library)}$`)]),
@@ -34,6 +41,10 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
   ];
 }
 
+function firstOf(patterns: readonly RegExp[], text: string): string | undefined {
+  return patterns.map((pattern) => pattern.exec(text)?.[1]).find((found) => found !== undefined);
+}
+
 /**
  * The packages with the headers that the project's sources include: what a build that fails without a word about it may
  * be missing. Null when there is none.
@@ -46,8 +57,10 @@ export function headersCommand({ headers, native }: Facts): string | null {
   }
   if (byFolder.size === 0) return null;
   const names = [...byFolder.values()].slice(0, MOST_HEADERS).map(escaped).join("|");
-  const search = `apt-file search -x '^/usr/include/([a-z0-9_]+-linux-gnu/|[a-z0-9]+/)?(${names})$'`;
-  const first = `grep '^lib.*-dev:' | awk -F: '!seen[$2]++ { print $1 }' | sort -u`;
+  const search = `apt-file search -x '^/usr/include/([A-Za-z0-9_.+-]+/){0,2}(${names})$'`;
+  // Of those that hold a header, the one with the fewest folders around it, then of the shortest name: the plain variant.
+  const ranked = `awk -F': ' '/-dev: / { sub("[a-z0-9_]+-linux-gnu/", "", $2); n = split($2, a, "/"); print a[n], n, length($1), $1 }'`;
+  const first = `${ranked} | sort -k1,1 -k2,2n -k3,3n | awk '!seen[$1]++ { print $4 }' | sort -u`;
   const swig = native.includes(".i") ? "swig " : "";
   return `${APT} apt-file && apt-file update >/dev/null && found=$(${search} | ${first}) && [ -n "$found" ] && apt-get install -y -qq --no-install-recommends ${swig}pkg-config $found`;
 }

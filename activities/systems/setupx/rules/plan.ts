@@ -126,11 +126,14 @@ function trialCommand(): string {
   return `mkdir -p ${folder} && printf '${tests}' > ${folder}/test_trial.py && cd ${folder} && ${PYTHON} -m pytest -q -p no:cacheprovider --rootdir . test_trial.py`;
 }
 
-/** What pytest itself needs may be too old for this Python; then pytest may be. */
+/**
+ * What pytest itself needs may be too old for this Python; then pytest may be. A `py` that a later pytest does not ask for
+ * would stay in its way.
+ */
 function newerPytest(facts: Facts, { era }: Choices): string[] {
   if (era === null) return [];
   const newer = (date: string, what: string) =>
-    `${INSTALL} --exclude-newer ${date}T00:00:00Z --upgrade ${what} && ${trialCommand()}`;
+    `${PYTHON} -m pip uninstall -q -y py && ${INSTALL} --exclude-newer ${date}T00:00:00Z --upgrade ${what} && ${trialCommand()}`;
   const same = `"pytest==$(${PYTHON} -c 'import importlib.metadata as data; print(data.version("pytest"))')"`;
   const later = laterThan(era, facts);
   return [newer(later, same), newer(later, "pytest"), newer(facts.today, "pytest")];

@@ -12,8 +12,8 @@ const SWEEP = [
   "2",
 ];
 
-/** What a driver must not change in a record. */
-function results(records: RunRecord[]) {
+/** What a driver must not change in a record, cell by cell. */
+export function comparable(records: RunRecord[]) {
   return records
     .map((record) => ({
       ...essence(record),
@@ -39,5 +39,5 @@ export async function sameSweep(
   }
   const [local = [], other = []] = records;
   const drivers = [...new Set(other.map(({ sandbox }) => sandbox.driver))];
-  return { local: results(local), other: results(other), drivers };
+  return { local: comparable(local), other: comparable(other), drivers };
 }

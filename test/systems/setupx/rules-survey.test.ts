@@ -166,6 +166,16 @@ jobs:
   t.deepEqual(needsOf(facts).files, ["requirements/tests.txt"]);
 });
 
+test("requirement files for another Python than the image's are left alone", async (t) => {
+  const { facts } = await survey({
+    "requirements-dev.txt": "pytest\n",
+    "requirements/3.3/requirements-dev.txt": "pytest<3\n",
+    "requirements/py27-test.txt": "pytest<5\n",
+    "setup.py": "from setuptools import setup\nsetup(name='one')\n",
+  });
+  t.deepEqual(needsOf({ ...facts, python: "3.11" }).files, ["requirements-dev.txt"]);
+});
+
 test("a hostile repository gets a short answer, and nothing outside of it is read", async (t) => {
   const deep = `${"(".repeat(5_000)}1${")".repeat(5_000)}`;
   const many = Object.fromEntries(

@@ -69,12 +69,13 @@ function plugins(text: string): string[] {
   return text.split(/[\s,]+/).filter((word) => /^[A-Za-z0-9][A-Za-z0-9._<>=!~-]*$/.test(word));
 }
 
-function testFiles({ requirementFiles, toxFiles }: Facts): string[] {
+function testFiles({ requirementFiles, toxFiles, python }: Facts): string[] {
   const known = new Map(requirementFiles.map((file) => [file.path, file]));
   const usable = [...known.keys()].filter(
     (path) =>
       (path.endsWith(".txt") || !known.has(path.replace(/\.\w+$/, ".txt"))) &&
-      !/doc|lint|typ(?:e|ing)|mypy|bench|release|build|rtd|constraint/i.test(path),
+      !/doc|lint|typ(?:e|ing)|mypy|bench|release|build|rtd|constraint/i.test(path) &&
+      !isForOtherPython(path, python),
   );
   const asked = toxFiles.filter((path) => usable.includes(path));
   const tests = usable.filter(
@@ -84,6 +85,14 @@ function testFiles({ requirementFiles, toxFiles }: Facts): string[] {
   const plain = usable.filter((path) => /^(?:requirements|requires)\.txt$/.test(path));
   const wanted = tests.length > 0 ? tests : develop;
   return [...new Set([...plain, ...asked, ...wanted])].slice(0, 6);
+}
+
+/** A path such as requirements/3.3/dev.txt or requirements-py27.txt names the Python that it is for. */
+function isForOtherPython(path: string, python: string): boolean {
+  const [major = "", minor = ""] = python.split(".");
+  return [...path.matchAll(/(?:^|[/_-])(?:py|python)?-?([23])\.?(\d{1,2})?(?=[/_.-])/gi)].some(
+    ([, itsMajor, itsMinor]) => itsMajor !== major || (itsMinor !== undefined && itsMinor !== minor),
+  );
 }
 
 /** More than this many are a collection of everything, not what the tests are about. */

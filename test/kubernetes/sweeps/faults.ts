@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "../../../activities/sandbox/kubernetes/client.ts";
 import { execInPod } from "../../../activities/sandbox/kubernetes/exec.ts";
-import { readPod } from "../../../activities/sandbox/kubernetes/pod-calls.ts";
 import { cutApi, restart } from "../../../k8s/testcluster/faults.ts";
 import type { Cause } from "../../../results/causes.ts";
 import { runningDaemon } from "../../../scripts/stack/process.ts";
@@ -170,12 +169,21 @@ async function killWorker({ state }: Scene): Promise<void> {
   await sleep(25_000);
 }
 
-/** Some commands end while nothing can be heard of them, the others when all is well again. */
-async function cut({ cluster, held, victim }: Scene): Promise<void> {
+/**
+ * Some commands end while nothing can be heard of them, the others when all is well again. After set-ups it is cut once
+ * more, while the fresh sandboxes are made.
+ */
+async function cut({ cluster, stage, held, victim }: Scene): Promise<void> {
   await cutApi(CUT_SECONDS);
   const until = Date.now() + CUT_SECONDS * 1_000;
   await sleep(40_000);
   victim.release();
   await sleep(until - Date.now());
-  await eventually(() => readPod(cluster, held[0]?.pod ?? "").then(() => true), 120);
+  const { namespace } = cluster;
+  const pods = () => cluster.core("list", (api) => api.listNamespacedPod({ namespace }));
+  const before = new Set((await pods()).items.map(({ metadata }) => metadata?.name));
+  for (const { release } of held) release();
+  if (stage !== "setup") return;
+  await eventually(async () => (await pods()).items.some(({ metadata }) => !before.has(metadata?.name)), 240);
+  await cutApi(CUT_SECONDS);
 }

@@ -34,11 +34,11 @@ function registerFaults({ kubeconfig, namespace, cluster, base }: TestNamespace)
     for (const end of ends.reverse()) await end();
   });
   const driver = ["--driver", "kubernetes", "--kubeconfig", kubeconfig, "--kube-namespace", namespace];
-  const sweep = async (id: string) => {
+  const sweep = async (id: string, options: readonly string[] = []) => {
     const guarded = await writeGuarded(state, gate.address);
     const limits = ["--memory", "1G", "--disk", "600M", "--headroom", "50"];
     const image = ["--base", `docker://${(await base()).location}`];
-    return bench(state, [...guarded, ...driver, ...limits, ...image, "--id", id]);
+    return bench(state, [...guarded, ...driver, ...limits, ...image, ...options, "--id", id]);
   };
   /** What the reaper destroys now. */
   const reaped = async () => {
@@ -50,7 +50,7 @@ function registerFaults({ kubeconfig, namespace, cluster, base }: TestNamespace)
   const disturbed = async (fault: Fault) => {
     const destroyed: string[] = [];
     let next = gate.hold(fault.stages[0] ?? "setup", CELLS);
-    const swept = sweep(fault.name);
+    const swept = sweep(fault.name, fault.options);
     const ended = swept.then(({ all }) => Promise.reject(new Error(`it ended before its fault:\n${all}`)));
     ended.catch(() => {});
     for (const [i, stage] of fault.stages.entries()) {

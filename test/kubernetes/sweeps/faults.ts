@@ -35,6 +35,8 @@ export interface Fault {
   /** It is provoked once in each of them, while every cell is in the middle of a command. */
   stages: readonly Stage[];
   provoke(scene: Scene): Promise<void>;
+  /** Of the command line. */
+  options?: readonly string[];
   victim: Consequence;
 }
 
@@ -85,6 +87,8 @@ export const FAULTS: readonly Fault[] = [
     title: "a pod is OOM-killed",
     stages: ["setup"],
     provoke: exhaustMemory,
+    // A process of a user namespace may not lower what the kernel thinks of it.
+    options: ["--user-namespaces", "off"],
     // What needs that much would need it again: by the table of causes the whole attempt is made once more, no part of it.
     victim: { attempt: 2, losses: [], again: 1 },
   },
@@ -116,7 +120,8 @@ async function deletePod({ cluster, victim }: Scene): Promise<void> {
 async function exhaustMemory({ cluster, victim }: Scene): Promise<void> {
   // The kernel is told to take PID 1 first.
   const hog =
-    "echo 1000 > /proc/1/oom_score_adj; for i in $(seq 30); do (head -c 100M /dev/zero | tail > /dev/null; sleep 9) & done; wait";
+    "echo 1000 > /proc/1/oom_score_adj; echo 0 > /proc/self/oom_score_adj; for i in $(seq 30); do " +
+    "(head -c 100M /dev/zero | tail > /dev/null; sleep 9) & done; wait";
   const exec = execInPod(cluster, victim.pod, ["bash", "-c", hog], null);
   await Promise.race([
     victim.ended,

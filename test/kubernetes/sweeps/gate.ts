@@ -45,7 +45,7 @@ interface Caller extends Execution {
 export async function openGate(cluster: Cluster): Promise<Gate> {
   const seen: Execution[] = [];
   const sockets = new Set<Socket>();
-  let wanted: { stage: Stage; take: (held: Held) => void } | null = null;
+  let wanted: { stage: Stage; take: (held: Held) => void; fail: (error: unknown) => void } | null = null;
 
   const decide = async (socket: Socket, caller: Caller, ended: Promise<void>) => {
     const release = () => void socket.end("g");
@@ -67,7 +67,10 @@ export async function openGate(cluster: Cluster): Promise<Gate> {
     socket.once("data", (data) => {
       const caller = JSON.parse(data.toString()) as Caller;
       seen.push({ what: caller.what, sandbox: caller.sandbox });
-      decide(socket, caller, ended).catch((error) => server.emit("error", error));
+      decide(socket, caller, ended).catch((error) => {
+        socket.destroy();
+        wanted?.fail(error);
+      });
     });
   });
   const host = await addressToward(cluster.server);
@@ -79,15 +82,14 @@ export async function openGate(cluster: Cluster): Promise<Gate> {
     executions: () => seen.splice(0),
     hold(stage, cells) {
       const all: Held[] = [];
-      return new Promise((resolve, reject) => {
-        server.once("error", reject);
+      return new Promise((resolve, fail) => {
         const take = (held: Held) => {
           all.push(held);
           if (all.length < cells) return;
           wanted = null;
           resolve(all);
         };
-        wanted = { stage, take };
+        wanted = { stage, take, fail };
       });
     },
     close() {

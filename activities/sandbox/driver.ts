@@ -43,6 +43,10 @@ export interface SandboxBase {
 }
 
 export interface Capabilities {
+  /**
+   * `layers` and `commit` push, pop, fork and drop, `rebuild` refuses. With `commit` a pop ends all processes of its
+   * root, and a fork shares the network, not processes, sockets in files or shared memory.
+   */
   snapshots: "layers" | "commit" | "rebuild";
   networkSwitch: boolean;
   userNamespaces: boolean;

@@ -1,6 +1,6 @@
 import type { Move, Observation, StepKey } from "../../workflows/moves.ts";
 import type { SandboxRef } from "../../workflows/types.ts";
-import { beating, openAttempt } from "../attempt.ts";
+import { beating, openAttempt, whileBeating } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { CausedError } from "../errors.ts";
 import { refuseFullDisk } from "../host-disk.ts";
@@ -45,7 +45,7 @@ async function make(deps: Deps, input: Input, trajectory: readonly Step[]): Prom
   }
   const from = performance.now();
   const { plan } = await openAttempt(input);
-  await moveFrames(deps.driver(plan), sandbox, move);
+  await whileBeating(() => moveFrames(deps.driver(plan), sandbox, move));
   return { command: null, values: null, observation: quiet((performance.now() - from) / 1_000) };
 }
 

@@ -1,5 +1,5 @@
 import type { AttemptKey, SandboxRef } from "../../workflows/types.ts";
-import { beating, openAttempt } from "../attempt.ts";
+import { beating, openAttempt, whileBeating } from "../attempt.ts";
 import type { Deps } from "../deps.ts";
 import { CausedError } from "../errors.ts";
 import { refuseFullDisk } from "../host-disk.ts";
@@ -22,7 +22,7 @@ export async function rebuildSandbox(deps: Deps, input: Input): Promise<void> {
   const values = await redo(deps, input, main, "main", NO_VALUES);
   for (const [root, steps] of forks) {
     const { plan } = await openAttempt(input);
-    await moveFrames(deps.driver(plan), input.sandbox, { kind: "fork", root });
+    await whileBeating(() => moveFrames(deps.driver(plan), input.sandbox, { kind: "fork", root }));
     await redo(deps, input, steps, root, values);
   }
 }
@@ -40,7 +40,7 @@ async function redo(
   let values = before;
   for (const { step, part, move, command, values: set } of steps) {
     if (set !== null) values = overlaid(values, set);
-    if (move.kind === "push") await moveFrames(driver, input.sandbox, move);
+    if (move.kind === "push") await whileBeating(() => moveFrames(driver, input.sandbox, move));
     if (move.kind !== "command" || command === null) continue;
     const exec = agentCommand(plan, stepId(step, part), command, input.seconds, { root, values });
     const { end, exit } = await runCommand(driver, input.sandbox, exec, beating());

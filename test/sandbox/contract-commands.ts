@@ -111,7 +111,7 @@ export function commandContract(subject: Subject): void {
   });
 
   // Without a user namespace of its own, root may not be given rights over the network.
-  const inner = subject.capabilities.snapshots === "rebuild" ? test.serial.skip : test.serial;
+  const inner = subject.capabilities.snapshots === "layers" ? test.serial : test.serial.skip;
   inner(`${name}: a program with file capabilities starts`, async (t) => {
     await withSandbox(subject, {}, async ({ say }) => {
       const grant =

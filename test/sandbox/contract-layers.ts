@@ -1,4 +1,5 @@
 import test from "ava";
+import { commitContract } from "./contract-commit.ts";
 import { eventually, type Subject, withSandbox } from "./subject.ts";
 
 /** A service of the base alone: answers on a loopback port and on a socket under /run. */
@@ -23,6 +24,8 @@ print(a.decode(), s.recv(9).decode())'`;
 export function layerContract(subject: Subject): void {
   if (subject.capabilities.snapshots === "rebuild") refusalContract(subject);
   else snapshotContract(subject);
+  if (subject.capabilities.snapshots === "layers") sharedProcessContract(subject);
+  if (subject.capabilities.snapshots === "commit") commitContract(subject);
 }
 
 function snapshotContract(subject: Subject): void {
@@ -68,6 +71,64 @@ function snapshotContract(subject: Subject): void {
     });
   });
 
+  test.serial(`${name}: a fork and its origin do not see each other's writes`, async (t) => {
+    await withSandbox(subject, {}, async ({ driver, ref, say }) => {
+      await say("echo base > /root/f");
+      await driver.push(ref, "main", "f");
+      await say("echo before > /root/f");
+      await driver.fork(ref, "main", "side");
+      await say("echo main > /root/f");
+      t.is(await say("cat /root/f", "side"), "before");
+      await say("echo side > /root/f", "side");
+      t.is(await say("cat /root/f"), "main");
+      await driver.fork(ref, "side", "deeper");
+      await driver.push(ref, "side", "g");
+      await say("echo changed > /root/f", "side");
+      await driver.pop(ref, "side", "g");
+      t.deepEqual([await say("cat /root/f", "side"), await say("cat /root/f", "deeper")], ["side", "side"]);
+      await driver.drop(ref, "side");
+      t.is(await say("cat /root/f", "deeper"), "side");
+      await driver.pop(ref, "main", "f");
+      t.is(await say("cat /root/f"), "base");
+      await driver.pop(ref, "deeper", "f");
+      t.is(await say("cat /root/f", "deeper"), "base");
+    });
+  });
+
+  // An engine takes seconds where layers take milliseconds.
+  const [count, word] = capabilities.snapshots === "layers" ? [100, "a hundred"] : [10, "ten"];
+  test.serial(`${name}: ${word} frames stand on each other`, async (t) => {
+    await withSandbox(subject, {}, async ({ driver, ref, say }) => {
+      const every = count / 10;
+      for (let i = 0; i < count; i++) {
+        if (i % every === 0) await say(`echo ${i} > /root/f; touch /root/n${i}`);
+        await driver.push(ref, "main", `frame-${i}`);
+      }
+      t.is(await say("cat /root/f; ls /root/n* | wc -l"), `${9 * every}\n10`);
+      await driver.pop(ref, "main", `frame-${Math.floor(count / 4)}`);
+      t.is(await say("cat /root/f; ls /root/n* | wc -l"), `${2 * every}\n3`);
+      await driver.pop(ref, "main", "frame-0");
+      t.is(await say("cat /root/f"), "0");
+    });
+  });
+
+  test.serial(`${name}: space of dropped frames comes back`, async (t) => {
+    await withSandbox(subject, { limits: { diskBytes: 400 << 20 } }, async ({ driver, ref, say }) => {
+      for (let i = 0; i < 4; i++) {
+        await driver.push(ref, "main", "f");
+        await say("head -c 200M /dev/zero > /root/big");
+        await driver.pop(ref, "main", "f");
+        await eventually(async () => (await driver.usage(ref)).diskBytes < 50 << 20);
+      }
+      t.pass();
+    });
+  });
+}
+
+/** What holds where all frames and forks have the processes in common. */
+function sharedProcessContract(subject: Subject): void {
+  const { name } = subject;
+
   test.serial(
     `${name}: a service started before a push or fork answers in all frames and forks and survives a pop`,
     async (t) => {
@@ -105,57 +166,6 @@ function snapshotContract(subject: Subject): void {
       });
     },
   );
-
-  test.serial(`${name}: a fork and its origin do not see each other's writes`, async (t) => {
-    await withSandbox(subject, {}, async ({ driver, ref, say }) => {
-      await say("echo base > /root/f");
-      await driver.push(ref, "main", "f");
-      await say("echo before > /root/f");
-      await driver.fork(ref, "main", "side");
-      await say("echo main > /root/f");
-      t.is(await say("cat /root/f", "side"), "before");
-      await say("echo side > /root/f", "side");
-      t.is(await say("cat /root/f"), "main");
-      await driver.fork(ref, "side", "deeper");
-      await driver.push(ref, "side", "g");
-      await say("echo changed > /root/f", "side");
-      await driver.pop(ref, "side", "g");
-      t.deepEqual([await say("cat /root/f", "side"), await say("cat /root/f", "deeper")], ["side", "side"]);
-      await driver.drop(ref, "side");
-      t.is(await say("cat /root/f", "deeper"), "side");
-      await driver.pop(ref, "main", "f");
-      t.is(await say("cat /root/f"), "base");
-      await driver.pop(ref, "deeper", "f");
-      t.is(await say("cat /root/f", "deeper"), "base");
-    });
-  });
-
-  const hundred = capabilities.snapshots === "layers" ? test.serial : test.serial.skip;
-  hundred(`${name}: a hundred frames stand on each other`, async (t) => {
-    await withSandbox(subject, {}, async ({ driver, ref, say }) => {
-      for (let i = 0; i < 100; i++) {
-        if (i % 10 === 0) await say(`echo ${i} > /root/f; touch /root/n${i}`);
-        await driver.push(ref, "main", `frame-${i}`);
-      }
-      t.is(await say("cat /root/f; ls /root/n* | wc -l"), "90\n10");
-      await driver.pop(ref, "main", "frame-25");
-      t.is(await say("cat /root/f; ls /root/n* | wc -l"), "20\n3");
-      await driver.pop(ref, "main", "frame-0");
-      t.is(await say("cat /root/f"), "0");
-    });
-  });
-
-  hundred(`${name}: space of dropped frames comes back`, async (t) => {
-    await withSandbox(subject, { limits: { diskBytes: 400 << 20 } }, async ({ driver, ref, say }) => {
-      for (let i = 0; i < 4; i++) {
-        await driver.push(ref, "main", "f");
-        await say("head -c 200M /dev/zero > /root/big");
-        await driver.pop(ref, "main", "f");
-        await eventually(async () => (await driver.usage(ref)).diskBytes < 50 << 20);
-      }
-      t.pass();
-    });
-  });
 }
 
 /** A driver that keeps no snapshots says so, each time in the same words; all else goes on. */

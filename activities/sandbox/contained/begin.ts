@@ -9,6 +9,8 @@ import { mountSource } from "./layout.ts";
 export function beginInput(spec: SandboxSpec, provided: Provided): Uint8Array {
   // A root without layers is the container's own, with whatever is mounted in it.
   const volumes = provided.snapshots === "layers" ? (provided.volumes ?? []) : [];
+  const succession = provided.succession ?? { root: "main", network: spec.network, began: 0 };
+  const several = { root: succession.root, began: succession.began };
   const values = {
     id: "sandbox",
     base: "/",
@@ -16,13 +18,14 @@ export function beginInput(spec: SandboxSpec, provided: Provided): Uint8Array {
     own_users: provided.ownUsers ? 1 : 0,
     volume: provided.loopDevices ? 1 : 0,
     network_inside: provided.network === "inside" ? 1 : 0,
+    ...(provided.snapshots === "commit" ? several : {}),
     mounts: [
       ...spec.mounts.map(({ target }, index) => ({ source: mountSource(index), target })),
       ...volumes.map((path) => ({ source: path, target: path })),
     ],
   };
   const unreachable = provided.unreachable.map((network) => ["unreachable", network] as const);
-  const config = configText(spec, values, unreachable);
+  const config = configText({ ...spec, network: succession.network }, values, unreachable);
   const environment = environmentBlock({ ...ENVIRONMENT, ...spec.environment });
   return frameInput(Buffer.from(`${Buffer.byteLength(config)}\n${config}${environment}`));
 }

@@ -13,6 +13,8 @@ const LAST_PAUSE_MS = 5_000;
 
 interface CallOptions {
   input?: CallInput;
+  /** In whose container, where the sandbox has several; without it the main one's. */
+  root?: string;
   /** Ends the waiting (its reason is thrown), not what was asked for. */
   signal?: AbortSignal;
 }
@@ -24,13 +26,16 @@ export type Caller = (ref: SandboxRef, words: readonly string[], options?: CallO
  * Throws Refused when the sandbox says no, CausedError when it is gone or can't be reached for long.
  */
 export function caller(engine: ContainerEngine): Caller {
-  return async (ref, words, { input = null, signal } = {}) => {
-    const end = Date.now() + PATIENCE_MS;
+  return async (ref, words, options = {}) => {
+    const { signal } = options;
+    let end: number | null = null;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LAST_PAUSE_MS)) {
       try {
-        return await once(engine, ref, words, input, signal);
+        return await once(engine, ref, words, options);
       } catch (error) {
         if (!(error instanceof TransportFault)) throw error;
+        // Counted from the first fault: that a connection is dead may take longer to show than all this patience.
+        end ??= Date.now() + PATIENCE_MS;
         if (Date.now() + pause > end) throw unreachable(ref, words, error);
       }
       await sleep(pause, undefined, signal ? { signal } : {});
@@ -42,10 +47,11 @@ async function once(
   engine: ContainerEngine,
   ref: SandboxRef,
   words: readonly string[],
-  input: CallInput | null,
-  signal: AbortSignal | undefined,
+  { input, signal, root }: CallOptions,
 ): Promise<Buffer> {
-  const answer = parseAnswer(await unlessAborted(engine.call(ref, call(...words), input), signal));
+  const answer = parseAnswer(
+    await unlessAborted(engine.call(ref, call(...words), input ?? null, root), signal),
+  );
   if (answer.status === "ok") return answer.body;
   const said = answer.body.toString();
   if (answer.status === "refused") throw new Refused(words.join(" "), said);
@@ -72,8 +78,10 @@ export async function askControl(
   calls: Caller,
   ref: SandboxRef,
   words: readonly string[],
+  root?: string,
 ): Promise<string[]> {
-  const line = (await calls(ref, ["ask", ...words])).toString().trimEnd();
+  const options = root === undefined ? {} : { root };
+  const line = (await calls(ref, ["ask", ...words], options)).toString().trimEnd();
   const [first, ...rest] = line.split(" ");
   if (first === "ok") return rest;
   throw new Refused(words.join(" "), line.replace(/^error /, ""));

@@ -3,11 +3,14 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { SandboxRef } from "../../../workflows/types.ts";
+import { CausedError } from "../../errors.ts";
 import { environmentBlock } from "../common/environment.ts";
 import { excerpt } from "../common/excerpt.ts";
 import { safeName } from "../common/names.ts";
+import { Refused } from "../common/refused.ts";
 import type { ExecSpec, ExecStatus, Output, Patience, Stream } from "../driver.ts";
 import type { Caller } from "./calls.ts";
+import { TransportFault } from "./engine.ts";
 import { frameFile, frameInput } from "./frame.ts";
 
 /** A poll holds a connection of the engine no longer than this. */
@@ -26,7 +29,8 @@ export async function startCommand(calls: Caller, ref: SandboxRef, exec: ExecSpe
       environment: environmentBlock(exec.environment),
     }),
   );
-  await calls(ref, ["start", name, safeName(exec.root)], { input });
+  const root = safeName(exec.root);
+  await calls(ref, ["start", name, root], { input, root });
 }
 
 /** Puts a file of this machine into the place of the command's standard input, before it is started. */
@@ -53,13 +57,36 @@ export async function pollCommand(
 ): Promise<ExecStatus> {
   const wait = Math.min(patience?.waitMs ?? 0, LONGEST_WAIT_MS);
   const options = patience?.signal ? { signal: patience.signal } : {};
-  const body = await calls(ref, ["poll", safeName(execId), String(Math.round(wait))], options);
+  const words = ["poll", safeName(execId), String(Math.round(wait))];
+  const body = await wherever((root) => calls(ref, words, { ...options, ...root }));
   return JSON.parse(body.toString()) as ExecStatus;
 }
 
 /** Ends the command's processes, daemons that it left behind included, and waits for it. */
 export async function stopCommand(calls: Caller, ref: SandboxRef, execId: string): Promise<void> {
-  while ((await calls(ref, ["stop", safeName(execId)])).toString() === "alive");
+  const words = ["stop", safeName(execId)];
+  const stop = async (options: { root?: string }) => {
+    try {
+      return await calls(ref, words, options);
+    } catch (error) {
+      // The main container has just answered: this one was dropped, and what ran in it has ended.
+      const gone = error instanceof CausedError && !(error.cause instanceof TransportFault);
+      if (options.root === undefined || !gone) throw error;
+      return Buffer.alloc(0);
+    }
+  };
+  while ((await wherever(stop)).toString() === "alive");
+}
+
+/** Asks the main container, and when that names another of the sandbox as the command's, that one. */
+async function wherever(ask: (options: { root?: string }) => Promise<Buffer>): Promise<Buffer> {
+  try {
+    return await ask({});
+  } catch (error) {
+    const root = error instanceof Refused ? /^elsewhere (\S+)$/.exec(error.answer)?.[1] : undefined;
+    if (root === undefined) throw error;
+    return ask({ root });
+  }
 }
 
 /** Where an output is. */

@@ -3,10 +3,10 @@ import { CausedError } from "../../errors.ts";
 import { safeName } from "../common/names.ts";
 import { Refused } from "../common/refused.ts";
 import type { SandboxDriver, SandboxSpec } from "../driver.ts";
-import { beginInput } from "./begin.ts";
 import { askControl, type Caller, caller } from "./calls.ts";
 import { openOutput, pollCommand, readOutput, startCommand, stopCommand } from "./commands.ts";
-import type { ContainerEngine } from "./engine.ts";
+import type { ContainerEngine, EngineFrames } from "./engine.ts";
+import { beginSandbox } from "./inside.ts";
 import { getTar, putTar, readSandboxFile } from "./transfer.ts";
 
 /**
@@ -15,9 +15,7 @@ import { getTar, putTar, readSandboxFile } from "./transfer.ts";
  */
 export function containedDriver(engine: ContainerEngine): SandboxDriver {
   const calls = caller(engine);
-  const ask = async (ref: SandboxRef, verb: string, ...names: string[]) => {
-    await askControl(calls, ref, [verb, ...names.map(safeName)]);
-  };
+  const frames = async (ref: SandboxRef) => (await engine.frames?.(ref)) ?? layersOf(calls, ref);
   const driver: SandboxDriver = {
     name: engine.name,
     capabilities: () => engine.capabilities(),
@@ -30,19 +28,34 @@ export function containedDriver(engine: ContainerEngine): SandboxDriver {
     put: (ref, root, path, tar) => putTar({ driver, calls, ref, root, path }, tar),
     get: (ref, root, path) => getTar({ driver: wholeOutput(driver, calls), calls, ref, root, path }),
     readFile: (ref, root, path, limit) => readSandboxFile({ driver, calls, ref, root, path }, limit),
-    push: (ref, root, frame) => ask(ref, "push", root, frame),
-    pop: (ref, root, frame) => ask(ref, "pop", root, frame),
-    fork: (ref, root, fork) => ask(ref, "fork", root, fork),
-    drop: (ref, fork) => ask(ref, "drop", fork),
+    push: async (ref, root, frame) => (await frames(ref)).push(safeName(root), safeName(frame)),
+    pop: async (ref, root, frame) => (await frames(ref)).pop(safeName(root), safeName(frame)),
+    fork: async (ref, root, fork) => (await frames(ref)).fork(safeName(root), safeName(fork)),
+    drop: async (ref, fork) => (await frames(ref)).drop(safeName(fork)),
     network: (ref, state) => engine.network(ref, state),
     async usage(ref) {
       const [disk = 0, memory = -1, kills = 0] = (await askControl(calls, ref, ["usage"])).map(Number);
-      return { diskBytes: disk, memoryPeakBytes: memory < 0 ? null : memory, oomKills: kills };
+      const beside = await (await frames(ref)).bytes();
+      return { diskBytes: disk + beside, memoryPeakBytes: memory < 0 ? null : memory, oomKills: kills };
     },
     destroy: (ref) => engine.destroy(ref),
     list: () => engine.list(),
   };
   return driver;
+}
+
+/** Frames that the sandbox's own init keeps; it says so where it has none. */
+function layersOf(calls: Caller, ref: SandboxRef): EngineFrames {
+  const ask = async (...words: string[]) => {
+    await askControl(calls, ref, words);
+  };
+  return {
+    push: (root, frame) => ask("push", root, frame),
+    pop: (root, frame) => ask("pop", root, frame),
+    fork: (root, fork) => ask("fork", root, fork),
+    drop: (fork) => ask("drop", fork),
+    bytes: async () => 0,
+  };
 }
 
 /** Lets a command's output 0 mean what the sandbox's disk holds, which only the sandbox knows. */
@@ -58,7 +71,7 @@ async function createSandbox(
 ): Promise<SandboxRef> {
   const provided = await engine.create(spec, signal);
   try {
-    await calls(provided.sandbox, ["begin"], { input: beginInput(spec, provided) });
+    await beginSandbox(calls, spec, provided);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     // PID 1 has ended with it: nothing of this container can be used.
@@ -73,6 +86,7 @@ export async function insideNetwork(
   engine: ContainerEngine,
   ref: SandboxRef,
   state: "on" | "off",
+  root?: string,
 ): Promise<void> {
-  await askControl(caller(engine), ref, ["network", state]);
+  await askControl(caller(engine), ref, ["network", state], root);
 }

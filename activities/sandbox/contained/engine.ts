@@ -19,13 +19,41 @@ export interface ContainerEngine {
    * Runs a command (layout.ts: call) beside PID 1, as its root, and gives what it wrote; at most a few MiB. `input`
    * carries its own length: neither side waits for its end. Throws CausedError `sandbox_lost` (or `sandbox_oom`) when
    * the container is not there any more, and TransportFault when the answer may be lost: the caller then repeats it.
-   * Ends with TransportFault when nothing is heard for about a minute.
+   * Ends with TransportFault when nothing is heard for about a minute. `root` says whose container, where the sandbox
+   * has several (`frames`); without it the main one.
    */
-  call(sandbox: SandboxRef, argv: readonly string[], input: CallInput | null): Promise<CallResult>;
+  call(
+    sandbox: SandboxRef,
+    argv: readonly string[],
+    input: CallInput | null,
+    root?: string,
+  ): Promise<CallResult>;
+  /** What keeps this sandbox's frames, where the engine does (Provided.snapshots `commit`); else null. */
+  frames?(sandbox: SandboxRef): Promise<EngineFrames | null>;
   network(sandbox: SandboxRef, state: "on" | "off"): Promise<void>;
   /** Leaves nothing behind. Destroying what is gone is not an error. */
   destroy(sandbox: SandboxRef): Promise<void>;
   list(): Promise<{ sandbox: SandboxRef; owner: SandboxOwner; createdAt: string }[]>;
+}
+
+/**
+ * Frames as the engine's images, and forks as containers of their own; containers that these make have begun. The names
+ * are words of the sandbox (safeName), the meanings those of SandboxDriver. Throws Refused where PID 1 would say no.
+ */
+export interface EngineFrames {
+  push(root: string, frame: string): Promise<void>;
+  pop(root: string, frame: string): Promise<void>;
+  fork(root: string, fork: string): Promise<void>;
+  drop(fork: string): Promise<void>;
+  /** Bytes that the images take besides what the main container shows. */
+  bytes(): Promise<number>;
+}
+
+/** What a container takes over from those of the same sandbox before it; `began` is in seconds since 1970. */
+export interface Succession {
+  root: string;
+  network: "on" | "off";
+  began: number;
 }
 
 /** The container, and what PID 1 may rely on in it. */
@@ -33,9 +61,12 @@ export interface Provided {
   sandbox: SandboxRef;
   /**
    * `layers`: PID 1 has CAP_SYS_ADMIN (in the host's user namespace or in the container's own) and the system calls to
-   * mount. `rebuild`: it has not; commands then run in the container's own root.
+   * mount. Else it has not, and commands run in the container's own root. `commit`: the engine keeps frames of it, and
+   * all containers of the sandbox share a volume at SHARED. `rebuild`: there are no frames.
    */
-  snapshots: "layers" | "rebuild";
+  snapshots: Capabilities["snapshots"];
+  /** Of a container that is not the sandbox's first. */
+  succession?: Succession;
   /**
    * The container has a user namespace that it shares with no other container. Only then may a limit on the processes
    * of its users be set; else the engine's own limit on the container's processes is the one that holds.

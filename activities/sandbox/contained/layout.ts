@@ -7,6 +7,9 @@ export const BINARY = `${HOME}/bin/sandbox-init`;
 /** A private, empty volume on a file system that overlay can write on (not on overlay itself). */
 export const VOLUME = `${HOME}/volume`;
 
+/** What the containers of one sandbox share, where it has several: commands, so that none ever runs twice. */
+export const SHARED = `${HOME}/shared`;
+
 export const MOUNTS = `${HOME}/mounts`;
 
 /** Where the engine shows spec.mounts[index], a file or a folder: bound by it, or brought by `provide` (below). */

@@ -93,7 +93,8 @@ export async function readSandboxFile(
 ): Promise<Buffer | null> {
   if (/[\t\n\0]/.test(path)) throw new Error(`path ${JSON.stringify(path)} has a tab or line break`);
   const id = `file-${randomUUID()}`;
-  const body = await calls(ref, ["file", id, safeName(root), String(limit), path]);
+  const name = safeName(root);
+  const body = await calls(ref, ["file", id, name, String(limit), path], { root: name });
   const end = body.indexOf(10);
   const line = body.subarray(0, end).toString();
   if (line === "missing") return null;

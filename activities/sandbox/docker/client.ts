@@ -1,5 +1,6 @@
 import Docker from "dockerode";
 import { CausedError } from "../../errors.ts";
+import { Refused } from "../common/refused.ts";
 
 /** Answers of the engine that are no errors of ours: the message, without the modem's frame around it. */
 export interface EngineError extends Error {
@@ -60,12 +61,12 @@ export function messageOf(error: unknown): string {
   return ((error as EngineError).json?.message ?? error.message).replaceAll("\n", " ").trim();
 }
 
-/** Runs a request whose failure is the engine's: `capacity`, with the remedy. CausedErrors pass. */
+/** Runs a request whose failure is the engine's: `capacity`, with the remedy. CausedErrors pass, and what a sandbox refuses. */
 export async function asked<T>(docker: Docker, what: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
-    if (error instanceof CausedError) throw error;
+    if (error instanceof CausedError || error instanceof Refused) throw error;
     const { text } = await engineAddress(docker);
     const remedy = isConnectionFault(error)
       ? ". Remedy: start the engine, or set DOCKER_HOST to the one to use"

@@ -1,24 +1,21 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import type { SandboxRef } from "../../../workflows/types.ts";
 import { once } from "../../once.ts";
 import { initBinary } from "../common/init-binary.ts";
+import { caller } from "../contained/calls.ts";
 import { insideNetwork } from "../contained/driver.ts";
-import {
-  type CallInput,
-  type CallResult,
-  type ContainerEngine,
-  type Provided,
-  TransportFault,
-} from "../contained/engine.ts";
+import type { ContainerEngine, Provided } from "../contained/engine.ts";
 import type { Capabilities, SandboxSpec } from "../driver.ts";
-import { asked, connectEngine, engineAddress, isStatus, messageOf } from "./client.ts";
-import { execInContainer } from "./exec.ts";
+import { callInContainer } from "./call.ts";
+import { asked, connectEngine, engineAddress } from "./client.ts";
+import { imageFrames, openRoots } from "./frames.ts";
+import { listSandboxes } from "./list.ts";
 import { checkSources } from "./mounts.ts";
-import { containerName, LABELS, ownerOf } from "./names.ts";
+import { containerName, LABELS, nextName, rootName } from "./names.ts";
 import { ensureNetwork, unreachableFrom } from "./network.ts";
 import { findRights } from "./probe.ts";
 import { inspected, lost, provideContainer } from "./provide.ts";
+import { removeSandbox } from "./remove.ts";
 import { providedBy, type Rights } from "./rights.ts";
 
 export interface DockerOptions {
@@ -28,8 +25,11 @@ export interface DockerOptions {
   host: string;
   /** As DOCKER_HOST, which is the default. */
   engine?: string;
-  /** The most that is asked of the engine: `rebuild` does without CAP_SYS_ADMIN. Default: layers where they work. */
-  snapshots?: "layers" | "rebuild";
+  /**
+   * The most that is asked of the engine: all but `layers` do without CAP_SYS_ADMIN, `rebuild` also without images of
+   * containers. Default: layers where they work.
+   */
+  snapshots?: Rights["snapshots"];
 }
 
 /** Any Docker-compatible engine as the place of sandboxes. */
@@ -39,6 +39,7 @@ export function dockerEngine(options: DockerOptions): ContainerEngine {
   const reference = (id: string): SandboxRef => ({ driver: "docker", id, host: options.host });
   const setting = once(() => asked(docker, "find what the engine can do", () => prepare(docker, options)));
   const makings = new Map<string, Promise<Provided>>();
+  const kinds = knownKinds(docker, options.host);
   const engine: ContainerEngine = {
     name: "docker",
     capabilities: async () => (await setting()).capabilities,
@@ -53,23 +54,54 @@ export function dockerEngine(options: DockerOptions): ContainerEngine {
       }
       return making;
     },
-    call: (ref, argv, input) => callInContainer(docker.getContainer(nameOf(ref)), ref, argv, input),
-    network: (ref, state) => insideNetwork(engine, ref, state),
-    destroy: (ref) =>
-      asked(docker, `destroy ${ref.id}`, () => removeContainer(docker.getContainer(nameOf(ref)))),
+    async call(ref, argv, input, root = "main") {
+      const own = root !== "main" && (await kinds.of(ref)) === "commit" ? root : "main";
+      const container = docker.getContainer(rootName(options.host, ref.id, own));
+      return callInContainer(container, [ref.id, own], argv, input);
+    },
+    async frames(ref) {
+      if ((await kinds.of(ref)) !== "commit") return null;
+      const [binary, { local }] = await Promise.all([initBinary(options.stateFolder), engineAddress(docker)]);
+      const keeper = { docker, installation: options.host, id: ref.id };
+      return imageFrames({ ...keeper, ref, calls: caller(engine), making: { binary, local } });
+    },
+    async network(ref, state) {
+      const several = (await kinds.of(ref)) === "commit";
+      const roots = several ? await openRoots({ docker, installation: options.host, id: ref.id }) : ["main"];
+      for (const root of roots) await insideNetwork(engine, ref, state, root);
+    },
+    async destroy(ref) {
+      const keeper = { docker, installation: options.host, id: ref.id };
+      await asked(docker, `destroy ${ref.id}`, () => removeSandbox(keeper));
+      kinds.forget(ref);
+    },
     async list() {
-      const filters = { label: [`${LABELS.installation}=${options.host}`, `${LABELS.role}=sandbox`] };
-      const found = await asked(docker, "list sandboxes", () =>
-        docker.listContainers({ all: true, filters }),
-      );
-      return found.map(({ Labels }) => ({
-        sandbox: reference(Labels[LABELS.sandbox] ?? ""),
-        owner: ownerOf(Labels),
-        createdAt: Labels[LABELS.created] ?? "",
-      }));
+      const found = await asked(docker, "list sandboxes", () => listSandboxes(docker, options.host));
+      return found.map(({ id, ...rest }) => ({ sandbox: reference(id), ...rest }));
     },
   };
   return engine;
+}
+
+/** How each sandbox keeps its frames: what it was made with holds, whatever the engine allows later. */
+function knownKinds(docker: Docker, installation: string) {
+  const known = new Map<string, Rights["snapshots"]>();
+  return {
+    async of({ id }: SandboxRef): Promise<Rights["snapshots"]> {
+      const kind = known.get(id);
+      if (kind !== undefined) return kind;
+      const name = containerName(installation, id);
+      const info = await asked(docker, `find ${id}`, async () => {
+        const main = await inspected(docker.getContainer(name));
+        return main ?? inspected(docker.getContainer(nextName(name)));
+      });
+      if (info === null) throw lost(id, null);
+      const { snapshots } = JSON.parse(info.Config.Labels[LABELS.provided] ?? "{}") as Rights;
+      known.set(id, snapshots);
+      return snapshots;
+    },
+    forget: ({ id }: SandboxRef) => known.delete(id),
+  };
 }
 
 interface Setting {
@@ -122,41 +154,4 @@ async function provide(
     const rights = await provideContainer(spec, { docker, name, ...making });
     return providedBy(ref, rights, await unreachableFrom(docker, making.local));
   });
-}
-
-async function callInContainer(
-  container: Docker.Container,
-  ref: SandboxRef,
-  argv: readonly string[],
-  input: CallInput | null,
-): Promise<CallResult> {
-  try {
-    return await execInContainer(container, argv, input);
-  } catch (error) {
-    if (!isStatus(error, 404, 409)) throw error;
-    const info = await inspected(container);
-    if (info?.State.Running) throw new TransportFault(`the engine: ${messageOf(error)}`, { cause: error });
-    throw lost(ref.id, info?.State ?? null);
-  }
-}
-
-/** PID 1 drops what is not yet on disk when it is told to end; killed, it would all be written first. */
-async function removeContainer(container: Docker.Container): Promise<void> {
-  try {
-    await container.stop({ t: 3 });
-  } catch (error) {
-    if (isStatus(error, 404)) return;
-    if (!isStatus(error, 304, 409)) throw error;
-  }
-  for (let tries = 0; ; tries++) {
-    try {
-      await container.remove({ force: true, v: true });
-      return;
-    } catch (error) {
-      if (isStatus(error, 404)) return;
-      // Another removal is at work.
-      if (!isStatus(error, 409) || tries === 100) throw error;
-    }
-    await sleep(100);
-  }
 }

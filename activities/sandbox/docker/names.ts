@@ -16,6 +16,12 @@ export const LABELS = {
   run: `${PREFIX}.run`,
   attempt: `${PREFIX}.attempt`,
   workflow: `${PREFIX}.workflow`,
+  /** Of sandboxes that may have several containers: what all of them are made by. */
+  spec: `${PREFIX}.spec`,
+  /** Which root a container is, with what it took over; without it, the first of a sandbox. */
+  succession: `${PREFIX}.succession`,
+  /** The frame that a container was made to go back to, and how many were below it. */
+  popped: `${PREFIX}.popped`,
 } as const;
 
 /** The network that all sandboxes of an engine share; they do not reach each other over it. */
@@ -23,12 +29,37 @@ export const NETWORK = `${PREFIX}-sandboxes`;
 /** Repository of the images that are made from the harness's bases. */
 export const IMAGES = `${PREFIX}-base`;
 
+/** Repository of the images that are frames of sandboxes. */
+export const FRAMES = `${PREFIX}-frame`;
+
 /** Two installations may use the same sandbox id on one engine. */
 export function containerName(installation: string, sandboxId: string): string {
-  const digest = createHash("sha256")
-    .update(JSON.stringify([installation, sandboxId]))
-    .digest("hex");
-  return `bench-${digest.slice(0, 24)}`;
+  return `bench-${digestOf(installation, sandboxId)}`;
+}
+
+/** Container of a root, where each has its own. */
+export function rootName(installation: string, sandboxId: string, root: string): string {
+  const main = containerName(installation, sandboxId);
+  return root === "main" ? main : `${main}-${digestOf(root)}`;
+}
+
+/** The root's container that is to come, until the one before it is gone. */
+export function nextName(name: string): string {
+  return `${name}-next`;
+}
+
+/** Volume that all containers of the sandbox share. */
+export function sharedVolume(installation: string, sandboxId: string): string {
+  return `${containerName(installation, sandboxId)}-shared`;
+}
+
+/** What the tags of a root's images begin with. */
+export function tagPrefix(installation: string, sandboxId: string, root: string): string {
+  return digestOf(installation, sandboxId, root);
+}
+
+function digestOf(...words: string[]): string {
+  return createHash("sha256").update(JSON.stringify(words)).digest("hex").slice(0, 24);
 }
 
 export function ownerLabels(owner: SandboxOwner): Record<string, string> {

@@ -7,15 +7,18 @@ import { call } from "../contained/layout.ts";
 import { probeSpec } from "../contained/probe-spec.ts";
 import { messageOf } from "./client.ts";
 import { execInContainer } from "./exec.ts";
+import { BASE, commitContainer } from "./frame-images.ts";
 import { followed, hasImage } from "./images.ts";
 import { containerName, IMAGES } from "./names.ts";
 import { provideContainer } from "./provide.ts";
+import { removeSandbox } from "./remove.ts";
 import { providedBy, type Rights } from "./rights.ts";
 
 /** From what is best to what every engine allows. */
 const CHOICES: readonly Rights[] = [
   { snapshots: "layers", loopDevices: true },
   { snapshots: "layers", loopDevices: false },
+  { snapshots: "commit", loopDevices: false },
   { snapshots: "rebuild", loopDevices: false },
 ];
 const IMAGE = `${IMAGES}:probe`;
@@ -34,7 +37,8 @@ export async function findRights(
 ): Promise<Found> {
   await importProbeImage(docker);
   const refused: string[] = [];
-  for (const rights of CHOICES.slice(most === "layers" ? 0 : CHOICES.length - 1)) {
+  const first = CHOICES.findIndex(({ snapshots }) => snapshots === most);
+  for (const rights of CHOICES.slice(first)) {
     const problem = await tryRights(docker, rights, options);
     if (problem === null) return { rights, refused };
     refused.push(`${JSON.stringify(rights)}: ${problem}`);
@@ -50,15 +54,18 @@ async function tryRights(
   const spec = probeSpec(IMAGE);
   const name = containerName(options.installation, spec.id);
   const container = docker.getContainer(name);
+  const keeper = { docker, installation: options.installation, id: spec.id };
   try {
     await provideContainer(spec, { docker, name, rights, ...options });
     const provided = providedBy({ driver: "docker", id: spec.id, host: "" }, rights, []);
     const answer = parseAnswer(await execInContainer(container, call("begin"), beginInput(spec, provided)));
-    return answer.status === "ok" ? null : answer.body.toString();
+    if (answer.status !== "ok") return answer.body.toString();
+    if (rights.snapshots === "commit") await commitContainer(keeper, name, "main", BASE);
+    return null;
   } catch (error) {
     return messageOf(error);
   } finally {
-    await container.remove({ force: true, v: true }).catch((error) => {
+    await removeSandbox(keeper).catch((error) => {
       process.emitWarning(`the probe container ${name} is left behind: ${messageOf(error)}`);
     });
   }

@@ -8,12 +8,12 @@ import { onceEach } from "../../once.ts";
 import { BINARY, EXIT_DISK } from "../contained/layout.ts";
 import type { SandboxSpec } from "../driver.ts";
 import { isStatus, messageOf } from "./client.ts";
-import { containerOptions } from "./container.ts";
+import { createContainer } from "./container.ts";
 import { copyMounts } from "./mounts.ts";
 import { LABELS } from "./names.ts";
 import type { Rights } from "./rights.ts";
 
-interface Making {
+export interface Making {
   docker: Docker;
   name: string;
   installation: string;
@@ -38,7 +38,7 @@ export async function provideContainer(spec: SandboxSpec, making: Making): Promi
       `the container ${name} is there and is not the sandbox ${spec.id}. Remedy: remove it`,
     );
   }
-  if (info.State.Status === "created") await begun(spec, container, making);
+  if (info.State.Status === "created") await startCreated(spec, container, making);
   else if (!info.State.Running) throw lost(spec.id, info.State);
   return JSON.parse(labels[LABELS.provided] ?? "{}") as Rights;
 }
@@ -53,8 +53,13 @@ export async function inspected(container: Docker.Container): Promise<Docker.Con
   }
 }
 
-/** Why a container that was there does not run any more. */
-export function lost(id: string, state: Docker.ContainerInspectInfo["State"] | null): CausedError {
+/** Why a container that was there does not run any more; `root` is that of a sandbox's container besides its main one. */
+export function lost(
+  sandbox: string,
+  state: Docker.ContainerInspectInfo["State"] | null,
+  root = "main",
+): CausedError {
+  const id = root === "main" ? sandbox : `${sandbox} (${root})`;
   if (state === null)
     return new CausedError("sandbox_lost", `the sandbox ${id} is gone: it has no container`);
   if (state.OOMKilled && state.ExitCode === 137) {
@@ -76,7 +81,7 @@ export function lost(id: string, state: Docker.ContainerInspectInfo["State"] | n
 async function created(spec: SandboxSpec, making: Making): Promise<Docker.ContainerInspectInfo> {
   const { docker, name, installation, rights, local } = making;
   try {
-    await docker.createContainer(containerOptions(spec, { name, installation, rights, bindMounts: local }));
+    await createContainer(docker, spec, { name, installation, rights, bindMounts: local });
   } catch (error) {
     if (isStatus(error, 404)) {
       const message = `the engine has no image ${spec.base.location}: ${messageOf(error)}. Remedy: prepare the base again, or pull it`;
@@ -88,7 +93,12 @@ async function created(spec: SandboxSpec, making: Making): Promise<Docker.Contai
   return docker.getContainer(name).inspect();
 }
 
-async function begun(spec: SandboxSpec, container: Docker.Container, making: Making): Promise<void> {
+/** Fills a container that was made, and starts it. */
+export async function startCreated(
+  spec: SandboxSpec,
+  container: Docker.Container,
+  making: Pick<Making, "binary" | "local">,
+): Promise<void> {
   await container.putArchive(await binaryArchive(making.binary), { path: "/" });
   if (!making.local) await copyMounts(container, spec.mounts);
   try {

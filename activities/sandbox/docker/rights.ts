@@ -3,7 +3,7 @@ import type { Provided } from "../contained/engine.ts";
 
 /** What a sandbox's container is given beyond the engine's defaults. */
 export interface Rights {
-  snapshots: "layers" | "rebuild";
+  snapshots: Provided["snapshots"];
   loopDevices: boolean;
 }
 

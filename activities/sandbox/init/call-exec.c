@@ -126,6 +126,7 @@ void call_poll(const char *name, double seconds) {
   char *words[] = {"alive", (char *)name, NULL}, *answer = ask(words, NULL);
   /* Looked for again after init was asked: it may have ended in between. */
   reply_ended(folder);
+  refuse_elsewhere(answer);
   bool alive = !strncmp(answer, "ok", 2);
   struct timespec time;
   clock_gettime(CLOCK_REALTIME, &time);

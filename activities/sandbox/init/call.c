@@ -68,6 +68,13 @@ static _Noreturn void ask_keeper(const char *word, const char *body, size_t size
   reply_text(good ? "ok" : "refused", "%s", good ? "" : strncmp(answer, "failed ", 7) ? answer : answer + 7);
 }
 
+void refuse_elsewhere(const char *answer) {
+  static const char other[] = "error elsewhere ";
+  if (strncmp(answer, other, sizeof other - 1)) return;
+  answer += strlen("error ");
+  reply_text("refused", "%.*s", (int)strcspn(answer, "\n"), answer);
+}
+
 static void stop(const char *name) {
   char *stop_words[] = {"stop", (char *)name, NULL}, *alive_words[] = {"alive", (char *)name, NULL};
   char *answer = ask(stop_words, NULL);
@@ -78,6 +85,7 @@ static void stop(const char *name) {
     free(answer);
     answer = ask(alive_words, NULL);
   }
+  refuse_elsewhere(answer);
   reply_text("ok", "gone");
 }
 

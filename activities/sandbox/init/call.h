@@ -15,6 +15,8 @@ void call_forget(const char *name);
 /* The answer of init to the words, NUL-terminated; ends the call when there is none. */
 char *ask(char *const words[], size_t *size);
 int exec_folder_of(const char *name);
+/* Ends the call when init says that another container of the sandbox has the command, with that one's root. */
+void refuse_elsewhere(const char *answer);
 /* Prints the framed answer and ends the process. */
 _Noreturn void reply(const char *status, const void *body, size_t size);
 _Noreturn void reply_text(const char *status, const char *format, ...) __attribute__((format(printf, 2, 3)));

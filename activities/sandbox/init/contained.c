@@ -68,6 +68,13 @@ static void start_init(int link[2]) {
   init(&config, link[1]);
 }
 
+/* A command that ran in a container before this one, or runs in one beside it, is known in all of them. */
+static int make_commands(void) {
+  if (!config.root) return mkdir("ctl/exec", 0755);
+  if (mkdir(CONTAINER_SHARED "/exec", 0755) && errno != EEXIST) return -1;
+  return symlink(CONTAINER_SHARED "/exec", "ctl/exec");
+}
+
 /* NULL, or what is wrong. */
 static const char *begin(char *input, size_t size) {
   /* `<bytes of the config>\n`, the config, the environment. */
@@ -81,11 +88,11 @@ static const char *begin(char *input, size_t size) {
   if (replace_file(AT_FDCWD, "config", text_of)) return "cannot write the configuration";
   load_config(&config);
   config.contained = true;
-  began_at = time(NULL);
-  deadline = now() + (double)config.deadline;
+  began_at = config.began ? (int64_t)config.began : time(NULL);
+  deadline = now() + (double)config.deadline - (double)(time(NULL) - began_at);
   make_stage(&config);
   volume_mount(&config);
-  if (mkdir("ctl", 0755) || mkdir("ctl/exec", 0755)) return "the volume was used before";
+  if (mkdir("ctl", 0755) || make_commands()) return "the volume was used before";
   container_groups(&config);
   const char *problem = config.network_inside ? rules_begin(&config) : NULL;
   if (problem) return problem;

@@ -19,6 +19,7 @@
 int control_socket = -1;
 /* The connection being served, so that no child keeps it open. */
 static int serving = -1;
+static bool network_on;
 
 void leave_control(void) {
   close(control_socket);
@@ -27,6 +28,7 @@ void leave_control(void) {
 }
 
 void control_begin(void) {
+  network_on = settings->network;
   control_socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "ctl.sock"};
   if (fchdir(control_folder)) fail("control folder: %s", strerror(errno));
@@ -68,7 +70,9 @@ static const char *switch_network(const char *state) {
   ssize_t got = recv(keeper_link, message, sizeof message - 1, 0);
   if (got <= 0) return "the keeper is gone";
   message[got] = 0;
-  return strcmp(message, "ok") ? message : NULL;
+  if (strcmp(message, "ok")) return message;
+  network_on = !strcmp(state, "on");
+  return NULL;
 }
 
 /* What takes long is answered by a child, so that init stays free. */
@@ -93,6 +97,21 @@ static void start(int connection, const char *name, const char *root) {
   answer(connection, layer ? exec_start(name, layer) : "no such root");
 }
 
+/* `ok`, `error gone`, or `error elsewhere ROOT` of a command in another container of the sandbox. */
+static void answer_known(int connection, const char *name, bool known) {
+  static char problem[NAME_SIZE + 16];
+  const char *root = known ? NULL : exec_elsewhere(name);
+  if (root) snprintf(problem, sizeof problem, "elsewhere %s", root);
+  answer(connection, known ? NULL : root ? problem : "gone");
+}
+
+/* What a container that takes this one's place, or stands beside it, goes on with. */
+static void answer_state(int connection) {
+  char *line = text("ok %s %lld\n", network_on ? "on" : "off", (long long)plain_since);
+  write_all(connection, line, strlen(line));
+  free(line);
+}
+
 static bool is_about_layers(const char *verb) {
   static const char *const verbs[] = {"push", "pop", "fork", "drop"};
   for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
@@ -104,8 +123,10 @@ static void dispatch(int connection, char **words, int count) {
   const char *verb = words[0], *first = words[1], *second = words[2];
   if (!strcmp(verb, "ping")) return answer(connection, NULL);
   if (!strcmp(verb, "usage") || !strcmp(verb, "file")) return serve_beside(connection, words, count);
-  if (count == 2 && !strcmp(verb, "alive")) return answer(connection, exec_alive(first) ? NULL : "gone");
-  if (count == 2 && !strcmp(verb, "stop")) return answer(connection, exec_signal(first, SIGTERM) ? NULL : "gone");
+  if (count == 2 && !strcmp(verb, "alive")) return answer_known(connection, first, exec_alive(first));
+  if (count == 2 && !strcmp(verb, "stop")) return answer_known(connection, first, exec_signal(first, SIGTERM));
+  if (!strcmp(verb, "end")) exec_end_all();
+  if (!strcmp(verb, "end") || !strcmp(verb, "state")) return answer_state(connection);
   if (!settings->layers && is_about_layers(verb)) return answer(connection, NO_LAYERS);
   if (count == 2 && !strcmp(verb, "drop")) return answer(connection, root_drop(first));
   if (count == 2 && !strcmp(verb, "network")) return answer(connection, switch_network(first));

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #define MAX_RUNNING 1024
+/* Well under the patience of who waits for it. */
+#define END_SECONDS 20
 
 static struct running {
   pid_t pid;
@@ -28,7 +30,12 @@ const char *exec_start(const char *name, struct layer *layer) {
     close(folder);
     return taken ? NULL : "the command could not be claimed";
   }
+  bool signed_by_root = !settings->root || write_all(claim, settings->root, strlen(settings->root));
   close(claim);
+  if (!signed_by_root) {
+    close(folder);
+    return "the command could not be claimed";
+  }
   pid_t pid = fork();
   if (pid == 0) supervise(folder, layer_namespace(layer));
   close(folder);
@@ -67,4 +74,19 @@ bool exec_in_layer(const struct layer *layer) {
 void exec_ended(pid_t pid) {
   for (int i = 0; i < running_count; i++)
     if (running[i].pid == pid) running[i--] = running[--running_count];
+}
+
+const char *exec_elsewhere(const char *name) {
+  static char root[NAME_SIZE];
+  if (!settings->root) return NULL;
+  char *path = text("%s/claim", name), *claim = read_file(exec_folder, path, NULL);
+  snprintf(root, sizeof root, "%s", claim ? claim : "");
+  free(path);
+  free(claim);
+  return *root && strcmp(root, settings->root) ? root : NULL;
+}
+
+void exec_end_all(void) {
+  for (int i = 0; i < running_count; i++) kill(running[i].pid, SIGUSR1);
+  for (double end = now() + END_SECONDS; running_count > 0 && now() < end; usleep(1000)) reap();
 }

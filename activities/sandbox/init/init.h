@@ -45,6 +45,9 @@ struct config {
   bool network, volume, bound;
   /* In a container. `layers`: init may mount. `own_users`: its user namespace is its own; `network_inside`: PID 1 switches the network. */
   bool contained, layers, own_users, network_inside;
+  /* Of a sandbox whose frames the engine keeps, so that it has several containers: which root this one is, and when the first began. */
+  char *root;
+  unsigned long long began;
   struct bind_mount mounts[MAX_MOUNTS];
   char *unreachable[MAX_UNREACHABLE];
   int mount_count, unreachable_count;
@@ -115,6 +118,8 @@ int destroy(const char *folder);
 /* contained.c */
 #define CONTAINER_VOLUME "/.bench/volume"
 #define CONTAINER_MOUNTS "/.bench/mounts"
+/* What all containers of one sandbox share. */
+#define CONTAINER_SHARED "/.bench/shared"
 int contained(const char *wait_seconds);
 
 /* container-groups.c */
@@ -175,6 +180,10 @@ bool exec_alive(const char *name);
 bool exec_signal(const char *name, int signal);
 void exec_signal_layer(const struct layer *layer, int signal);
 bool exec_in_layer(const struct layer *layer);
+/* The root of another container that claimed the command; NULL when this one did, or nobody. */
+const char *exec_elsewhere(const char *name);
+/* Ends all commands and their daemons; waits for them, though not for ever. */
+void exec_end_all(void);
 void exec_ended(pid_t pid);
 
 /* supervisor.c */

@@ -196,7 +196,7 @@ static struct layer *layer_plain(struct root *owner) {
 }
 
 void layers_begin(void) {
-  struct root *root = add_root("main");
+  struct root *root = add_root(settings->root ? settings->root : "main");
   root->top = settings->layers ? layer_new(NULL, root) : layer_plain(root);
   if (!root->top) fail("cannot mount the root file system (overlay with userxattr needs Linux 5.11; see keeper.log)");
   roots[root_count++] = root;

@@ -18,8 +18,17 @@
 
 int64_t plain_since;
 
+/* In a container from a frame, what the one before it linked. */
+static bool linked(const struct bind_mount *mount) {
+  char source[PATH_MAX];
+  ssize_t size = readlink(mount->target, source, sizeof source - 1);
+  source[size > 0 ? size : 0] = 0;
+  return !strcmp(source, mount->source);
+}
+
 /* What can't be mounted is linked to. */
 static void link_mount(const struct bind_mount *mount) {
+  if (linked(mount)) return;
   char *path = text("%s", mount->target);
   for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = 0;
@@ -35,7 +44,7 @@ static void link_mount(const struct bind_mount *mount) {
 
 void plain_begin(const struct config *config) {
   for (int i = 0; i < config->mount_count; i++) link_mount(&config->mounts[i]);
-  plain_since = time(NULL);
+  plain_since = config->began ? (int64_t)config->began : time(NULL);
 }
 
 /* Root as engines make it: what it inherits is bounded like the rest, and a change of user takes rights away again. */

@@ -133,6 +133,8 @@ static void set_value(struct config *config, const char *key, char *value) {
       {"layers", NULL, NULL, &config->layers},
       {"own_users", NULL, NULL, &config->own_users},
       {"network_inside", NULL, NULL, &config->network_inside},
+      {"root", NULL, &config->root, NULL},
+      {"began", &config->began, NULL, NULL},
   };
   if (!strcmp(key, "mount")) return set_mount(config, value);
   if (!strcmp(key, "unreachable")) {

@@ -139,7 +139,8 @@ on("a container that ran out of a limit is lost by its cause, not replaced", asy
   });
 });
 
-on(
+const here = engine.startsWith("unix://") ? on : test.serial.skip;
+here(
   "a push, fork or pop whose worker is killed after any of its requests is finished when repeated",
   async (t) => {
     const moves = [

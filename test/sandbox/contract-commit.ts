@@ -1,8 +1,5 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import test from "ava";
-import { type Subject, withSandbox } from "./subject.ts";
+import { type Subject, withHostMounts, withSandbox } from "./subject.ts";
 
 const SERVE = `setsid python3 -m http.server 8080 --bind 127.0.0.1 --directory /srv > /dev/null 2>&1 &
 until python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8080), 1)' 2> /dev/null; do sleep 0.1; done`;
@@ -85,16 +82,9 @@ export function commitContract(subject: Subject): void {
   test.serial(
     `${name}: mounts, environment, limits and the cut network are the same after a pop`,
     async (t) => {
-      const folder = await mkdtemp(join(tmpdir(), "contract-"));
-      await writeFile(join(folder, "given"), "from the host");
-      await chmod(folder, 0o755);
-      const mounts = [
-        { source: folder, target: "/opt/given" },
-        { source: join(folder, "given"), target: "/etc/one/file" },
-      ];
-      const overrides = { mounts, environment: { A: "sandbox" }, network: "on" as const };
-      const look = `cat /opt/given/given /etc/one/file; echo $A; hostname; ${ROUTE}`;
-      try {
+      await withHostMounts(async (mounts) => {
+        const overrides = { mounts, environment: { A: "sandbox" }, network: "on" as const };
+        const look = `cat /opt/given/given /etc/one/file; echo $A; hostname; ${ROUTE}`;
         await withSandbox(subject, overrides, async ({ say, driver, ref }) => {
           const before = await say(look);
           t.is(before, "from the hostfrom the hostsandbox\nsandbox\nthere is a way");
@@ -108,9 +98,7 @@ export function commitContract(subject: Subject): void {
           await driver.network(ref, "on");
           t.deepEqual([await say(look), await say(look, "side")], [before, before]);
         });
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      });
     },
   );
 

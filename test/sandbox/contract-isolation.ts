@@ -1,10 +1,7 @@
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import test from "ava";
-import { eventually, probe, type Subject, specOf, withSandbox } from "./subject.ts";
+import { eventually, probe, type Subject, specOf, withHostMounts, withSandbox } from "./subject.ts";
 
 const OUTSIDE = `python3 -c 'import socket; socket.create_connection(("deb.debian.org", 80), 10); print("reached")'`;
 
@@ -24,14 +21,7 @@ export function isolationContract(subject: Subject): void {
   });
 
   test.serial(`${name}: host files are not visible, mounts given are, read-only`, async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), "contract-"));
-    await writeFile(join(folder, "given"), "from the host");
-    await chmod(folder, 0o755);
-    const mounts = [
-      { source: folder, target: "/opt/given" },
-      { source: join(folder, "given"), target: "/etc/one/file" },
-    ];
-    try {
+    await withHostMounts(async (mounts, folder) => {
       await withSandbox(subject, { mounts }, async ({ run, say, driver, ref }) => {
         t.is(await say("cat /opt/given/given /etc/one/file"), "from the hostfrom the host");
         t.not((await run("echo x > /opt/given/given")).ended.exit, 0);
@@ -43,9 +33,7 @@ export function isolationContract(subject: Subject): void {
         t.is(await say(`ls ${folder} 2>/dev/null || echo absent`), "absent");
         t.is(await say("(ls /proc/1/root/ /proc/1/cwd/; readlink /proc/1/fd/*) 2>/dev/null | wc -l"), "0");
       });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    });
   });
 
   test.serial(`${name}: a killer of everything harms neither the sandbox nor its own record`, async (t) => {

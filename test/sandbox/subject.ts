@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type {
   Capabilities,
@@ -133,5 +136,20 @@ export async function eventually<T>(
     if (found !== null && found !== false && found !== undefined) return found;
     if (Date.now() > end) throw new Error(`not within ${seconds} s`);
     await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+/** A folder and a file of this machine, as mounts of a sandbox. */
+export async function withHostMounts(
+  use: (mounts: { source: string; target: string }[], folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "contract-"));
+  try {
+    await writeFile(join(folder, "given"), "from the host");
+    await chmod(folder, 0o755);
+    const file = { source: join(folder, "given"), target: "/etc/one/file" };
+    await use([{ source: folder, target: "/opt/given" }, file], folder);
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }

@@ -13,6 +13,12 @@ const PROGRAMS: readonly RegExp[] = [
   /Program ['"]?([a-z][\w+-]*)['"]? not found/,
 ];
 
+/** How pkg-config, CMake and Meson speak of a library. */
+const CONFIGURED: readonly RegExp[] = [
+  /(?:Package|Dependency) ['"]?([\w.+-]+)['"]?,? (?:was )?not found/,
+  /No package '([\w.+-]+)' found/,
+];
+
 const APT = "apt-get update -qq && apt-get install -y -qq --no-install-recommends";
 
 /**
@@ -23,9 +29,7 @@ export function repairsOf(message: string, facts: Facts, choices: Choices): stri
   const header = /fatal error: ([\w./+-]+\.h(?:pp)?): No such file/.exec(message)?.[1];
   const library = /(lib[\w.+-]+?\.so[\w.]*): cannot open shared object/.exec(message)?.[1];
   const linked = /cannot find -l([\w.+-]+)/.exec(message)?.[1];
-  const configured =
-    /(?:Package|Dependency) ['"]?([\w.+-]+)['"]?,? (?:was )?not found/.exec(message)?.[1] ??
-    /No package '([\w.+-]+)' found/.exec(message)?.[1];
+  const configured = firstOf(CONFIGURED, message);
   const program = firstOf(PROGRAMS, message);
   return [
     ...(header === undefined ? [] : [packageWith(`/include/(.*/)?${escaped(header)}$`)]),
